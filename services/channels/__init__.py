@@ -1,0 +1,1 @@
+"""Our adapters to people. `port.py` says what each must answer; one file per channel."""

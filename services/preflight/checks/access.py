@@ -1,0 +1,16 @@
+"""Can the platform be reached and read with the credentials we have? Reading proves reading; not that create is allowed."""
+
+from __future__ import annotations
+
+from gonogo.services.backends.port import PlatformError
+from gonogo.services.preflight.poll import Station, Verdict
+
+
+async def check_access(station: Station) -> Verdict:
+    """One read-only question to the platform."""
+    try:
+        evidence = await station.backend.probe()
+    except PlatformError as error:
+        fix = "mend the access, then: gonogo recheck"
+        return station.no_go("access", f"the platform cannot be read: {error}", fix=fix)
+    return station.go("access", f"{evidence}; create is not proven by this")

@@ -1,0 +1,1 @@
+"""What every worker stands on: the one loop, the decision type, time and ids, settings, logging, supervision."""
