@@ -1,7 +1,7 @@
 """The request: one shape for every platform, and how problems with it are told.
 
-Durations are normalised to seconds and relative paths to absolute ones before a request gets this shape; its digest is what
-"the same request" means.
+Durations are normalised to seconds and relative paths to absolute ones before a request gets this shape; its digest is
+what "the same request" means.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import msgspec
 from gonogo.events.ids import digest_of
 
 Purpose = Literal["train", "smoke"]
-Platform = Literal["local", "docker", "local-docker", "remote-docker", "slurm", "kubernetes", "brev", "volcengine", "scripted"]
+Platform = Literal[
+    "local", "docker", "local-docker", "remote-docker", "slurm", "kubernetes", "brev", "volcengine", "scripted"
+]
 Scalar = str | int | float | bool
 
 
@@ -158,6 +160,6 @@ class Request(_Part, frozen=True, kw_only=True):
 
 
 def request_digest(request: Request) -> str:
-    """What "the same request" means: a digest over its canonical JSON, the key left out."""
+    """Digest what "the same request" means: its canonical JSON, the key left out."""
     keyless = msgspec.structs.replace(request, key=None)
     return digest_of(msgspec.json.encode(keyless, order="sorted"))

@@ -36,12 +36,13 @@ from gonogo.services.backends.port import (
 )
 from gonogo.services.runtime.clock import Clock
 
-Call = Literal["probe", "find", "create", "read_back", "status", "stop"]
+Call = Literal["probe", "check_paths", "find", "create", "read_back", "status", "stop"]
 Fault = Literal[
     "refuse",
     "lose-answer",
     "lose-request",
     "late-create",
+    "very-late-create",
     "late-visible",
     "error",
     "empty",
@@ -62,6 +63,8 @@ TERMS = CreateTerms(
 )
 LATE_S = 4.0
 """How late a create may execute after its client gave up; within the grace."""
+VERY_LATE_S = 200.0
+"""A create that executes after every wait: nothing excludes it, so it has to end as a conflict that people see."""
 UNSEEN_S = 8.0
 """How long a created job may stay invisible to look-ups; within the settle time."""
 
@@ -139,6 +142,7 @@ class ScriptedBackend:
 
     async def check_paths(self, paths: Sequence[str]) -> tuple[PathFact, ...]:
         """Every folder exists here except outputs, which are always free."""
+        self._may_fail("check_paths", "")
         last = max(paths, key=len)
         return tuple(
             PathFact(
@@ -191,8 +195,9 @@ class ScriptedBackend:
             return Refused("QuotaExceeded", "no quota left", "the script's own refusal, before anything was stored")
         if fault == "lose-request":
             return Unclear("connection reset before an answer")
-        if fault == "late-create":
-            asyncio.get_running_loop().call_later(LATE_S, self._store, name, token, rendering)
+        if fault in ("late-create", "very-late-create"):
+            late = LATE_S if fault == "late-create" else VERY_LATE_S
+            asyncio.get_running_loop().call_later(late, self._store, name, token, rendering)
             return Unclear("no answer in time")
         if fault == "slow":
             await self._clock.sleep(self._terms.create_timeout_s * 0.9)

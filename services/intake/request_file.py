@@ -1,26 +1,38 @@
-"""From a request file to the document that is published: YAML 1.2, JSON or TOML, paths made absolute.
+"""From a request file to the document that is published: parsed strictly, overridden, its relative paths made absolute.
 
-YAML by its 1.2 rules: `2e-4` is a number, `off` is a word, `4:00:00` is a string. Anything clever (anchors, tags, several
-documents, duplicate keys) is refused: a reviewer must be able to read the file as it stands.
+A published request is read on another machine by a process with another working folder; only the file knows what its
+relative paths are relative to.
 """
 
 from __future__ import annotations
 
-import json
+import copy
+import os.path
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Sequence
+from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.tokens import AliasToken, AnchorToken, TagToken
+from typing import cast
 
 from gonogo.events.request import Problem
-from gonogo.services.intake.document import Document
+from gonogo.services.intake.reading_json import MAX_REQUEST_BYTES, WHOLE, Json, Parsed, parse_json, shown
+from gonogo.services.intake.reading_yaml import parse_yaml
 
-FILE_BYTES_MAX = 128 * 1024
-_RELATIVE = ("code", "output")
+SUFFIXES = (".yaml", ".yml", ".json", ".toml")
+
+_PATHS: tuple[tuple[str, ...], ...] = (("output",), ("code",), ("run", "config", "file"))
+_PATH_TABLES = (("data", "roots"), ("data", "paths"))
+_OPEN_TABLES = (
+    ("run", "copy", "set"),
+    ("run", "tao", "spec"),
+    ("data", "paths"),
+    ("data", "roots"),
+    ("env",),
+    ("secrets",),
+)
+"""Below these, the rest of an override's name is one name, dots and all: `run.copy.set.trainer.max_epochs=40`."""
+_TOML_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 class RequestFileError(Exception):
@@ -28,120 +40,146 @@ class RequestFileError(Exception):
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         """Keep every problem for the answer."""
-        super().__init__("; ".join(f"{p.path}: {p.problem}" if p.path else p.problem for p in problems))
+        super().__init__("; ".join(f"{each.path}: {each.problem}; {each.fix}" for each in problems))
         self.problems = problems
 
 
-def load_request_file(text: str, *, suffix: str, folder: Path) -> Document:
-    """The document in a request file. `folder` is where its relative paths start. Raises RequestFileError."""
-    if len(text.encode()) > FILE_BYTES_MAX:
-        raise RequestFileError((_problem("is larger than 128 KiB", "keep data and code out of it"),))
-    match suffix.lower():
-        case ".json":
-            document = _json(text)
-        case ".toml":
-            document = _toml(text)
-        case _:
-            document = _yaml(text)
-    if not isinstance(document, dict):
-        raise RequestFileError((_problem("is not a mapping of fields", "start with: schema: gonogo/v1"),))
+def load_request_file(text: str, *, suffix: str, folder: Path) -> dict[str, Json]:
+    """Read a request file that lies in `folder`. Raises RequestFileError, with lines where the parser knows them."""
+    if len(text.encode(errors="replace")) > MAX_REQUEST_BYTES:
+        what = f"more than {MAX_REQUEST_BYTES} bytes"
+        raise RequestFileError(
+            (Problem(path=WHOLE, problem=what, fix="put large settings into a file and name that file"),)
+        )
+    parsed = _parse(text, suffix)
+    if parsed.problems:
+        raise RequestFileError(parsed.problems)
+    if not isinstance(parsed.document, dict):
+        fix = "begin with: schema: gonogo/v1; or see `gonogo init local`"
+        raise RequestFileError((Problem(path=WHOLE, problem="not a list of fields", fix=fix),))
+    document = parsed.document
+    run = document.get("run")
+    if isinstance(run, dict) and "command" in run:
+        document.setdefault("code", ".")
     return with_absolute_paths(document, folder)
 
 
-def with_absolute_paths(document: Document, folder: Path) -> Document:
-    """The document with its own relative paths resolved from `folder`."""
-    absolute = dict(document)
-    for field in _RELATIVE:
-        if isinstance(absolute.get(field), str):
-            absolute[field] = _absolute(absolute[field], folder)
-    data = absolute.get("data")
-    if isinstance(data, dict):
-        absolute["data"] = {
-            group: {k: _absolute(v, folder) if isinstance(v, str) else v for k, v in members.items()}
-            if group in ("roots", "paths") and isinstance(members, dict)
-            else members
-            for group, members in data.items()
-        }
-    return absolute
-
-
-def apply_overrides(document: Document, overrides: Iterable[str]) -> Document:
-    """The document with `a.b=value` applied; values are read by the rules of the file. Raises RequestFileError."""
-    changed: Document = json.loads(json.dumps(document, default=str))
+def apply_overrides(
+    document: dict[str, Json], overrides: Sequence[str], *, folder: Path | None = None
+) -> dict[str, Json]:
+    """Set fields by `a.b=value`, the value in YAML; relative paths from `folder`. Raises RequestFileError."""
+    changed = copy.deepcopy(document)
+    problems: list[Problem] = []
     for override in overrides:
-        path, equals, written = override.partition("=")
-        if not equals or not path.strip():
-            raise RequestFileError((_problem(f"--set {override!r} has no =", "write --set resources.nodes=2"),))
-        _put(changed, path.strip().split("."), _yaml(written), override)
-    return changed
+        name, separator, value = override.partition("=")
+        if not separator or not all(name.split(".")):
+            fix = "write NAME=VALUE, e.g. --set resources.gpus_per_node=1"
+            problems.append(Problem(path=f"--set {shown(name)}", problem="not an override", fix=fix))
+            continue
+        parsed = parse_yaml(value) if value.strip() else Parsed(document="")
+        problems.extend(
+            Problem(path=f"--set {shown(name)}", problem=each.problem, fix="quote the value")
+            for each in parsed.problems
+        )
+        problems.extend(_set(changed, _parts_of(name), parsed.document))
+    if problems:
+        raise RequestFileError(tuple(problems))
+    return with_absolute_paths(changed, folder) if folder is not None else changed
 
 
-def _put(document: Document, parts: list[str], value: Any, override: str) -> None:
-    holder: Any = document
-    for part in parts[:-1]:
-        holder = holder.setdefault(part, {})
-        if not isinstance(holder, dict):
-            what = f"--set {override!r}: {part} is not a mapping"
-            raise RequestFileError((_problem(what, "name a field of a mapping"),))
-    holder[parts[-1]] = value
+def with_absolute_paths(document: dict[str, Json], folder: Path) -> dict[str, Json]:
+    """Make every path of this machine absolute. What is no text is left to the reading."""
+    resolved = copy.deepcopy(document)
+    for path in _PATHS:
+        holder = _holder(resolved, path[:-1])
+        place = holder.get(path[-1]) if holder is not None else None
+        if holder is not None and isinstance(place, str):
+            holder[path[-1]] = _absolute(place, folder)
+    for path in _PATH_TABLES:
+        table = _holder(resolved, path) or {}
+        for name, place in table.items():
+            if isinstance(place, str) and "://" not in place:
+                table[name] = _absolute(place, folder)
+    secrets = _holder(resolved, ("secrets",)) or {}
+    for name, reference in secrets.items():
+        if isinstance(reference, str) and reference.startswith("file:"):
+            secrets[name] = "file:" + _absolute(reference.removeprefix("file:"), folder)
+    return resolved
 
 
-def _absolute(text: str, folder: Path) -> str:
-    if "://" in text or text.startswith("/"):
-        return text
-    return str((folder / text).resolve())
+def _parse(text: str, suffix: str) -> Parsed:
+    match suffix.lower():
+        case ".json":
+            return parse_json(text.encode(errors="surrogatepass"))
+        case ".toml":
+            return _parse_toml(text)
+        case ".yaml" | ".yml" | "":
+            return parse_yaml(text)
+        case _:
+            fix = f"name the file with one of: {' '.join(SUFFIXES)}"
+            return Parsed(
+                problems=(Problem(path=WHOLE, problem=f'no request is read from "{shown(suffix)}" files', fix=fix),)
+            )
 
 
-def _problem(what: str, fix: str, path: str = "") -> Problem:
-    return Problem(path=path, problem=what, fix=fix)
-
-
-def _json(text: str) -> Any:
+def _parse_toml(text: str) -> Parsed:
     try:
-        return json.loads(text, object_pairs_hook=_unique)
-    except ValueError as error:
-        raise RequestFileError((_problem(f"not JSON: {error}", "mend the JSON"),)) from error
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> Document:
-    document = dict(pairs)
-    if len(document) != len(pairs):
-        message = "a key stands twice"
-        raise ValueError(message)
-    return document
-
-
-def _toml(text: str) -> Any:
-    try:
-        return tomllib.loads(text)
+        return Parsed(document=_without_times(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
-        raise RequestFileError((_problem(f"not TOML: {error}", "mend the TOML"),)) from error
+        found = _TOML_LINE.search(str(error))
+        path = f"line {found.group(1)}" if found else WHOLE
+        fix = "compare with https://toml.io; a key is written once, a text in quotes"
+        return Parsed(problems=(Problem(path=path, problem="not TOML, or a key written more than once", fix=fix),))
+    except (RecursionError, ValueError):
+        return Parsed(
+            problems=(Problem(path=WHOLE, problem="not TOML", fix="write fewer levels and ordinary numbers"),)
+        )
 
 
-def _yaml(text: str) -> Any:
-    yaml = YAML(typ="safe", pure=True)
-    yaml.allow_duplicate_keys = False
-    try:
-        for token in yaml.scan(text):
-            if isinstance(token, AliasToken | AnchorToken | TagToken):
-                line = token.start_mark.line + 1
-                what = "uses an anchor, alias or tag"
-                raise RequestFileError((_problem(what, "write the value itself", f"line {line}"),))
-        return _plain(YAML(typ="safe", pure=True).load(text))
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}" if mark is not None else ""
-        raise RequestFileError((_problem(f"not YAML: {error.problem}", "mend the YAML", where),)) from error
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise RequestFileError((_problem(f"not YAML: {error}", "mend the YAML"),)) from error
+def _without_times(value: object) -> Json:
+    """Return the same with TOML's times as the text they were written in: a request has no times."""
+    match value:
+        case dict():
+            members = cast("dict[str, object]", value)
+            return {key: _without_times(each) for key, each in members.items()}
+        case list():
+            return [_without_times(each) for each in cast("list[object]", value)]
+        case datetime() | date() | time():
+            return value.isoformat()
+        case _:
+            return cast("Json", value)
 
 
-def _plain(value: Any) -> Any:
-    """Only what JSON can carry: dates and the like become the text they were."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    return str(value)
+def _absolute(path: str, folder: Path) -> str:
+    """Resolve from the file's folder. `~` and empty are left for the reading to decline: nobody guesses a home."""
+    if not path or path.startswith("~") or "\0" in path:
+        return path
+    return os.path.normpath(folder / path)
+
+
+def _holder(document: dict[str, Json], path: tuple[str, ...]) -> dict[str, Json] | None:
+    here: Json = document
+    for part in path:
+        here = here.get(part) if isinstance(here, dict) else None
+    return here if isinstance(here, dict) else None
+
+
+def _parts_of(name: str) -> tuple[str, ...]:
+    parts = tuple(name.split("."))
+    for table in _OPEN_TABLES:
+        if parts[: len(table)] == table and len(parts) > len(table):
+            return (*table, ".".join(parts[len(table) :]))
+    return parts
+
+
+def _set(document: dict[str, Json], parts: tuple[str, ...], value: Json) -> tuple[Problem, ...]:
+    here = document
+    for index, part in enumerate(parts[:-1]):
+        inner = here.setdefault(part, {})
+        if not isinstance(inner, dict):
+            where = ".".join(parts[: index + 1])
+            fix = f"set {where} as a whole"
+            return (Problem(path=f"--set {shown('.'.join(parts))}", problem=f"{shown(where)} is one value", fix=fix),)
+        here = inner
+    here[parts[-1]] = value
+    return ()

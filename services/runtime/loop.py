@@ -73,10 +73,18 @@ class Loop(Generic[S]):
 
     async def run(self) -> None:
         """Run until cancelled."""
-        async with asyncio.TaskGroup() as group:
-            self._group = group
-            group.create_task(self._read())
-            group.create_task(self._hold())
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._group = group
+                group.create_task(self._read())
+                group.create_task(self._hold())
+        finally:
+            self._stop_acting()
+
+    def _stop_acting(self) -> None:
+        self._acting, self._group = False, None
+        for thread in self._threads.values():
+            thread.disarm()
 
     async def _read(self) -> None:
         while True:
