@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from unittest.mock import patch
 
 import msgspec
@@ -16,12 +17,13 @@ from gonogo.events.submission import SubmissionUnresolved
 from gonogo.projections import gates as gates_module
 from gonogo.projections.submissions import InDoubt, Intended
 from gonogo.services.notifier import effects as notifier_effects
-from gonogo.services.runtime.decision import AtMostOnce, Decision, Recovered, Woken
+from gonogo.services.runtime.decision import AtMostOnce, Decision, Due, Recovered, Woken
 from gonogo.services.runtime.loop import Loop
 from gonogo.services.runtime.permit import LoopPermit
 from gonogo.services.submitter import decider, effects, evidence
 from gonogo.services.submitter import worker as submitter
 from gonogo.services.watcher import decider as watcher_decider
+from tests.simulation.virtual_time import EPOCH
 
 
 class YesPermit:
@@ -217,10 +219,20 @@ def speak_after_the_end() -> Iterator[None]:
     original = watcher_decider.conclude
     from gonogo.services.watcher import worker as watcher
 
-    with patch.object(watcher, "conclude", conclude), patch.object(
-        watcher, "due", lambda watch, now: watcher_decider.due(msgspec.structs.replace(watch, over=False), now)
-    ), patch.object(
-        watcher, "decide", lambda watch, trigger: watcher_decider.decide(msgspec.structs.replace(watch, over=False), trigger)
+    def decide(watch, trigger):
+        if watch.over and watch.job is not None and isinstance(trigger, Due):
+            return Decision(then=(watcher_decider.Query(watch.platform, watch.job),))
+        return watcher_decider.decide(watch, trigger)
+
+    def due(watch, now):
+        if watch.over and watch.job and now < EPOCH + timedelta(minutes=20):
+            return now + timedelta(minutes=5)
+        return watcher_decider.due(watch, now)
+
+    with (
+        patch.object(watcher, "conclude", conclude),
+        patch.object(watcher, "due", due),
+        patch.object(watcher, "decide", decide),
     ):
         yield
 
