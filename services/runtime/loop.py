@@ -81,6 +81,16 @@ class Loop(Generic[S]):
         finally:
             self._stop_acting()
 
+    async def drain(self, *, within_s: float) -> None:
+        """Begin nothing new and let what is under way record its outcome."""
+        self._acting = False
+        try:
+            async with asyncio.timeout(within_s):
+                while any(thread.running for thread in self._threads.values()):
+                    await self._clock.sleep(REARM_S)
+        except TimeoutError:
+            logger.warning("turns cut off at the stop", role=self._worker.role)
+
     def _stop_acting(self) -> None:
         self._acting, self._group = False, None
         for thread in self._threads.values():

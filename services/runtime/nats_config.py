@@ -54,9 +54,9 @@ def may_publish(user: str) -> tuple[str, ...]:
     if user in ("admin", "system"):
         return (">",)
     if user == "reader":
-        return _READ
+        return (*_READ, *_LEASE)
     if user == "local":
-        return (*_READ, "in.local.>")
+        return (*_READ, *_LEASE, "in.local.>")
     own = (*_READ, *_LEASE, f"ev.*.*.{user}", f"$KV.{LEASES}.{user}", f"$KV.{LEASES}.beat.{user}.*")
     return (*own, *_INBOX) if user == "intake" else own
 

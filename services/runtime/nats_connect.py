@@ -38,6 +38,11 @@ class NotConnectedError(Exception):
 async def connect(access: Access, *, timeout_s: float = CONNECT_TIMEOUT_S) -> Client:
     """A connection for one role. Raises NotConnectedError."""
     client = Client()
+
+    async def on_disconnect() -> None:
+        if not client.is_closed:
+            logger.warning("broker away")
+
     name = access.user or "anonymous"
     try:
         async with asyncio.timeout(timeout_s):
@@ -55,7 +60,7 @@ async def connect(access: Access, *, timeout_s: float = CONNECT_TIMEOUT_S) -> Cl
                 pending_size=0,
                 allow_reconnect=True,
                 error_cb=_on_error,
-                disconnected_cb=_on_disconnect,
+                disconnected_cb=on_disconnect,
                 reconnected_cb=_on_reconnect,
                 closed_cb=_on_close,
             )
@@ -68,10 +73,6 @@ async def connect(access: Access, *, timeout_s: float = CONNECT_TIMEOUT_S) -> Cl
 
 async def _on_error(error: Exception) -> None:
     logger.debug("broker connection", cause=str(error) or type(error).__name__)
-
-
-async def _on_disconnect() -> None:
-    logger.warning("broker away")
 
 
 async def _on_reconnect() -> None:

@@ -6,7 +6,6 @@ Loopback only, passwords generated, everything private. Its data dir is locked b
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import json
 import os
 import shutil
@@ -22,11 +21,11 @@ import msgspec
 from gonogo.services.runtime.data_dir import DataDir
 from gonogo.services.runtime.nats_admin import EVENTS_MAX, ServerUnfitError, demand_sync_always, prepare
 from gonogo.services.runtime.nats_config import USERS, ServerFiles, render
+from gonogo.services.runtime.children import die_with
 from gonogo.services.runtime.nats_connect import Access, connect
 
 READY_WITHIN_S = 15.0
 STOP_WITHIN_S = 10.0
-_PR_SET_PDEATHSIG = 1
 
 
 class Credentials(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,7 +141,7 @@ class NatsServer:
             stderr=subprocess.DEVNULL,
             umask=0o077,
             start_new_session=True,
-            preexec_fn=_die_with_parent(os.getpid()),  # noqa: PLW1509 - no threads hold locks that prctl needs
+            preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 - no threads hold locks that prctl needs
         )
 
     async def _wait_ready(self) -> tuple[str, str]:
@@ -184,14 +183,3 @@ def _write_private(path: Path, content: bytes) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
     part.rename(path)
-
-
-def _die_with_parent(parent: int) -> Callable[[], None]:
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def prepare_child() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare_child
