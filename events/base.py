@@ -45,7 +45,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     VERSION: ClassVar[int] = 1
 
 
-class UnknownEvent(Event):
+class UnknownEvent(Event, frozen=True, kw_only=True):
     """An event of a type or version this program does not know, kept verbatim.
 
     A worker does not act on a history that holds one: a newer writer may have said something that forbids it.

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from gonogo.events.base import Event, Spoken, spoken
 
 
-class BatchJoined(Event):
+class BatchJoined(Event, frozen=True, kw_only=True):
     """A launch belongs to this batch of `of` launches."""
 
     SPOKEN: ClassVar[Spoken] = spoken("batch", "intake")
@@ -17,7 +17,7 @@ class BatchJoined(Event):
     close_after_s: float
 
 
-class BatchClosed(Event):
+class BatchClosed(Event, frozen=True, kw_only=True):
     """The batch takes no more members: all are settled, or it waited long enough."""
 
     SPOKEN: ClassVar[Spoken] = spoken("batch", "placeholder")

@@ -19,9 +19,7 @@ def _events_of(module: object) -> dict[str, type[Event]]:
     }
 
 
-EVENTS: dict[str, type[Event]] = {
-    name: cls for module in NOUNS for name, cls in _events_of(module).items()
-}
+EVENTS: dict[str, type[Event]] = {name: cls for module in NOUNS for name, cls in _events_of(module).items()}
 """Event classes by name, in reading order."""
 
 RESERVED: frozenset[str] = frozenset(

@@ -55,10 +55,7 @@ class _ReadEvent(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _READ_ENVELOPES = msgspec.json.Decoder(list[_ReadEvent])
-_READ_DATA = {
-    (TYPE_PREFIX + name, dataschema_of(cls)): msgspec.json.Decoder(cls)
-    for name, cls in EVENTS.items()
-}
+_READ_DATA = {(TYPE_PREFIX + name, dataschema_of(cls)): msgspec.json.Decoder(cls) for name, cls in EVENTS.items()}
 _WRITE = msgspec.json.Encoder()
 
 
@@ -70,7 +67,9 @@ def encode(utterance: Utterance) -> bytes:
     if known_secret(body.decode()):
         body = _WRITE.encode(_masked(msgspec.json.decode(body)))
     if len(body) > UTTERANCE_BYTES_MAX:
-        message = f"{utterance.history}: {len(body)} bytes in one message, at most {UTTERANCE_BYTES_MAX}: shorten its texts"
+        message = (
+            f"{utterance.history}: {len(body)} bytes in one message, at most {UTTERANCE_BYTES_MAX}: shorten its texts"
+        )
         raise UnreadableEventError(message)
     return body
 
@@ -123,16 +122,14 @@ def _written(said: Said, utterance: Utterance) -> _WrittenEvent:
     )
 
 
-def _said(
-    item: _ReadEvent, history: History, role: Role, sequence: int, stored_at: datetime
-) -> Said:
+def _said(item: _ReadEvent, history: History, role: Role, sequence: int, stored_at: datetime) -> Said:
     decoder = _READ_DATA.get((item.type, item.dataschema))
     event: Event
     if decoder is None:
         event = UnknownEvent(type=item.type, dataschema=item.dataschema, raw=bytes(item.data).decode())
     else:
         try:
-            event = cast(Event, decoder.decode(item.data))
+            event = decoder.decode(item.data)
         except msgspec.ValidationError as error:
             message = f"{item.type} {item.id}: {error}"
             raise UnreadableEventError(message) from error
@@ -156,7 +153,8 @@ def _masked(value: Any) -> Any:
         case str():
             return mask_secrets(value)
         case list():
-            return [_masked(item) for item in cast("list[Any]", value)]
+            items: list[Any] = value
+            return [_masked(item) for item in items]
         case dict():
             return {mask_secrets(k): _masked(v) for k, v in cast("dict[str, Any]", value).items()}
         case _:

@@ -45,6 +45,6 @@ class Inbox(Protocol):
         """Every word not yet done, in order of arrival, for ever."""
         ...
 
-    async def answer(self, message: InboxMessage, body: bytes) -> None:
+    async def answer(self, subject: str, sequence: int, body: bytes) -> None:
         """Tell the client, as far as anyone listens. The log is the truth; this is courtesy."""
         ...

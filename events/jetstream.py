@@ -85,7 +85,9 @@ class JetStreamLog:
             await self._sleep(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
             if self._monotonic() - began > APPEND_BUDGET_S:
                 break
-        message_text = f"{utterance.history}: the log gave no definite answer in {APPEND_BUDGET_S:g} s; nothing is concluded"
+        message_text = (
+            f"{utterance.history}: the log gave no definite answer in {APPEND_BUDGET_S:g} s; nothing is concluded"
+        )
         raise LogUnavailableError(message_text)
 
     async def _conclude(self, utterance: Utterance, ack: PubAck, expected: int) -> Appended | Conflict | None:
@@ -106,7 +108,7 @@ class JetStreamLog:
                 raise _refused(ack.error)
 
     async def _whose(self, utterance: Utterance, expected: int) -> Appended | Conflict | None:
-        """The history moved on: by this very utterance (its first answer was lost), or by another?"""
+        """See whether the history moved on by this very utterance (its first answer was lost) or by another."""
         items = await self.read(utterance.history, after=expected)
         for item in items:
             if isinstance(item, Entry) and item.said[0].id == utterance.id:
@@ -137,7 +139,9 @@ class JetStreamLog:
         position, gaps = after, 0
         while True:
             await self._demand_no_regression(position)
-            consumer = PullConsumer(self._client, EVENTS_STREAM, f"{self._reader}-{next(self._numbers)}", _from(position))
+            consumer = PullConsumer(
+                self._client, EVENTS_STREAM, f"{self._reader}-{next(self._numbers)}", _from(position)
+            )
             async for batch in consumer.batches():
                 fresh, gap = _in_order(batch, position)
                 if fresh:
@@ -174,7 +178,9 @@ def _is_intent(utterance: Utterance) -> bool:
 
 
 def _refused(error: ApiError) -> EventLogError:
-    text = f"the log refused an append ({error.err_code}: {error.description}): check the server's version and permissions"
+    text = (
+        f"the log refused an append ({error.err_code}: {error.description}): check the server's version and permissions"
+    )
     return EventLogError(text)
 
 

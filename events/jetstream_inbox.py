@@ -87,10 +87,10 @@ class JetStreamInbox:
             except LogUnavailableError:
                 await self._sleep(PAUSE_S)
 
-    async def answer(self, message: JetStreamMessage, body: bytes) -> None:
+    async def answer(self, subject: str, sequence: int, body: bytes) -> None:
         """Tell the client, as far as anyone listens."""
-        client, _ = parse_word_subject(message.subject)
+        client, _ = parse_word_subject(subject)
         try:
-            await self._client.publish(answer_subject(client, message.sequence), body)
+            await self._client.publish(answer_subject(client, sequence), body)
         except (nats.errors.Error, OSError):
             return

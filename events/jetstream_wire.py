@@ -93,7 +93,12 @@ async def ask(client: Client, subject: str, body: object, kind: type[T], *, time
 
 
 async def request(
-    client: Client, subject: str, payload: bytes, *, headers: dict[str, str] | None = None, timeout_s: float = REQUEST_TIMEOUT_S
+    client: Client,
+    subject: str,
+    payload: bytes,
+    *,
+    headers: dict[str, str] | None = None,
+    timeout_s: float = REQUEST_TIMEOUT_S,
 ) -> Msg:
     """One request. Raises LogUnavailableError for silence of any kind."""
     try:

@@ -21,7 +21,7 @@ class JobRef(msgspec.Struct, frozen=True, kw_only=True):
     identity: str
 
 
-class JobStatusChanged(Event):
+class JobStatusChanged(Event, frozen=True, kw_only=True):
     """The platform's word on the job changed. Unknown words are kept and are never terminal."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -32,7 +32,7 @@ class JobStatusChanged(Event):
     reason: str | None = None
 
 
-class JobRestarted(Event):
+class JobRestarted(Event, frozen=True, kw_only=True):
     """The platform started the same job again (a requeue); counted by the start guard."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -41,7 +41,7 @@ class JobRestarted(Event):
     count: int
 
 
-class JobSucceeded(Event):
+class JobSucceeded(Event, frozen=True, kw_only=True):
     """The platform's own record says the job ended well. It says nothing about the training's metrics."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -51,7 +51,7 @@ class JobSucceeded(Event):
     exit_code: int | None = None
 
 
-class JobFailed(Event):
+class JobFailed(Event, frozen=True, kw_only=True):
     """The platform's own record says the job failed."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -62,7 +62,7 @@ class JobFailed(Event):
     reason: str | None = None
 
 
-class JobCancelled(Event):
+class JobCancelled(Event, frozen=True, kw_only=True):
     """The job ended because a person asked for it here."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -71,7 +71,7 @@ class JobCancelled(Event):
     raw: str
 
 
-class JobStopped(Event):
+class JobStopped(Event, frozen=True, kw_only=True):
     """The job was ended by someone or something else; the cause is as far as the platform states it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -81,7 +81,7 @@ class JobStopped(Event):
     reason: str | None = None
 
 
-class DuplicateStopped(Event):
+class DuplicateStopped(Event, frozen=True, kw_only=True):
     """A second copy of the launch was turned away by the start guard. Not this launch's failure."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -90,7 +90,7 @@ class DuplicateStopped(Event):
     raw: str
 
 
-class JobStopIntended(Event):
+class JobStopIntended(Event, frozen=True, kw_only=True):
     """The watcher is about to ask the platform to stop the job, because a person cancelled it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -99,7 +99,7 @@ class JobStopIntended(Event):
     number: int
 
 
-class JobStopAnswered(Event):
+class JobStopAnswered(Event, frozen=True, kw_only=True):
     """What the platform answered to the stop. Only the job's own record ends the watch."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -110,7 +110,7 @@ class JobStopAnswered(Event):
     answer: str
 
 
-class WatchDegraded(Event):
+class WatchDegraded(Event, frozen=True, kw_only=True):
     """The platform cannot be seen; says nothing about the job. Once per episode."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -120,7 +120,7 @@ class WatchDegraded(Event):
     cause: str
 
 
-class WatchRecovered(Event):
+class WatchRecovered(Event, frozen=True, kw_only=True):
     """The platform can be seen again."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "watcher")
@@ -128,7 +128,7 @@ class WatchRecovered(Event):
     job: JobRef
 
 
-class CancelRequested(Event):
+class CancelRequested(Event, frozen=True, kw_only=True):
     """A person asks for the launch to end. Before the intent nothing is sent; after it the job is stopped."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")
@@ -138,7 +138,7 @@ class CancelRequested(Event):
     inbox_sequence: int | None = None
 
 
-class WatchDetached(Event):
+class WatchDetached(Event, frozen=True, kw_only=True):
     """A person ends the watch; the job goes on unwatched."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")

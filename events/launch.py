@@ -83,7 +83,7 @@ def plan_digest(plan: Plan) -> str:
     return digest_of(msgspec.json.encode(plan, order="sorted"))
 
 
-class LaunchRequested(Event):
+class LaunchRequested(Event, frozen=True, kw_only=True):
     """A client asked, and intake could not accept it: the redacted original, kept for audit."""
 
     SPOKEN: ClassVar[Spoken] = spoken("inbox", "request")
@@ -95,7 +95,7 @@ class LaunchRequested(Event):
     original: str
 
 
-class LaunchAccepted(Event):
+class LaunchAccepted(Event, frozen=True, kw_only=True):
     """This request is a launch. Always the first event of its history."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "intake")
@@ -107,7 +107,7 @@ class LaunchAccepted(Event):
     request: Request
 
 
-class LaunchDeduplicated(Event):
+class LaunchDeduplicated(Event, frozen=True, kw_only=True):
     """The same request under the same key was accepted before; `launch` is that launch."""
 
     SPOKEN: ClassVar[Spoken] = spoken("inbox", "intake")
@@ -117,7 +117,7 @@ class LaunchDeduplicated(Event):
     digest: str
 
 
-class LaunchDeclined(Event):
+class LaunchDeclined(Event, frozen=True, kw_only=True):
     """A request, or a later word of a person, was not taken. All its problems at once; its key stays free."""
 
     SPOKEN: ClassVar[Spoken] = spoken("inbox", "intake")
@@ -127,7 +127,7 @@ class LaunchDeclined(Event):
     launch: str | None = None
 
 
-class LaunchPlanned(Event):
+class LaunchPlanned(Event, frozen=True, kw_only=True):
     """Exactly what would be sent, and the digest a review confirms."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "intake")
@@ -136,7 +136,7 @@ class LaunchPlanned(Event):
     plan_digest: str
 
 
-class LaunchSuperseded(Event):
+class LaunchSuperseded(Event, frozen=True, kw_only=True):
     """A recovery of this launch was accepted as the launch `by`. There can be only one."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "intake")
@@ -145,7 +145,7 @@ class LaunchSuperseded(Event):
     reason: str
 
 
-class LaunchCancelled(Event):
+class LaunchCancelled(Event, frozen=True, kw_only=True):
     """A cancel was asked for before anything had been sent; nothing will be."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")

@@ -63,6 +63,7 @@ class MemoryInbox:
                 position = message.sequence
                 yield message
 
-    async def answer(self, message: MemoryMessage, body: bytes) -> None:
+    async def answer(self, subject: str, sequence: int, body: bytes) -> None:
         """Keep the answer for whoever asks."""
-        self.answers.append((message.sequence, body))
+        _ = subject
+        self.answers.append((sequence, body))

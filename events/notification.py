@@ -7,7 +7,7 @@ from typing import ClassVar
 from gonogo.events.base import Event, Spoken, spoken
 
 
-class NotificationIntended(Event):
+class NotificationIntended(Event, frozen=True, kw_only=True):
     """A notice is due: which launch and event it is about, and for whom."""
 
     SPOKEN: ClassVar[Spoken] = spoken("notice", "notifier")
@@ -20,7 +20,7 @@ class NotificationIntended(Event):
     lines: tuple[str, ...] = ()
 
 
-class NotificationDelivered(Event):
+class NotificationDelivered(Event, frozen=True, kw_only=True):
     """The channel itself confirmed it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("notice", "notifier")
@@ -29,7 +29,7 @@ class NotificationDelivered(Event):
     attempts: int
 
 
-class NotificationUnconfirmed(Event):
+class NotificationUnconfirmed(Event, frozen=True, kw_only=True):
     """An attempt was made and nobody can tell whether people saw it; tried again only where that is safe."""
 
     SPOKEN: ClassVar[Spoken] = spoken("notice", "notifier")
@@ -39,7 +39,7 @@ class NotificationUnconfirmed(Event):
     retry_after_s: float | None = None
 
 
-class NotificationUndeliverable(Event):
+class NotificationUndeliverable(Event, frozen=True, kw_only=True):
     """The channel refused it for good, or every attempt failed."""
 
     SPOKEN: ClassVar[Spoken] = spoken("notice", "notifier")
@@ -48,7 +48,7 @@ class NotificationUndeliverable(Event):
     cause: str
 
 
-class NotificationRecordedLocally(Event):
+class NotificationRecordedLocally(Event, frozen=True, kw_only=True):
     """No channel is configured, so this is only on the record; nobody was told."""
 
     SPOKEN: ClassVar[Spoken] = spoken("notice", "notifier")

@@ -12,7 +12,7 @@ from gonogo.events.base import Event, Spoken, spoken
 from gonogo.events.job import JobRef
 
 
-class QueueCleared(Event):
+class QueueCleared(Event, frozen=True, kw_only=True):
     """Nothing stands between this launch and its submission; said also when there was nothing to clear."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "placeholder")
@@ -22,7 +22,7 @@ class QueueCleared(Event):
     plan_digest: str
 
 
-class PlaceholderBackedUp(Event):
+class PlaceholderBackedUp(Event, frozen=True, kw_only=True):
     """The placeholder's configuration is sealed and was read back: it can be restored."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -31,7 +31,7 @@ class PlaceholderBackedUp(Event):
     sealed_digest: str
 
 
-class PlaceholderStopIntended(Event):
+class PlaceholderStopIntended(Event, frozen=True, kw_only=True):
     """About to stop a placeholder that bears exactly the configured name."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -40,7 +40,7 @@ class PlaceholderStopIntended(Event):
     launch: str
 
 
-class PlaceholderStopped(Event):
+class PlaceholderStopped(Event, frozen=True, kw_only=True):
     """The platform's own record says the placeholder is stopped."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -48,7 +48,7 @@ class PlaceholderStopped(Event):
     placeholder: JobRef
 
 
-class PlaceholderStopUnresolved(Event):
+class PlaceholderStopUnresolved(Event, frozen=True, kw_only=True):
     """Nobody can tell yet whether the placeholder stopped."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -57,7 +57,7 @@ class PlaceholderStopUnresolved(Event):
     cause: str
 
 
-class PlaceholderDeleteIntended(Event):
+class PlaceholderDeleteIntended(Event, frozen=True, kw_only=True):
     """About to delete the stopped placeholder's old record."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -65,7 +65,7 @@ class PlaceholderDeleteIntended(Event):
     placeholder: JobRef
 
 
-class PlaceholderDeleted(Event):
+class PlaceholderDeleted(Event, frozen=True, kw_only=True):
     """The old record is gone, confirmed by a read."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -73,7 +73,7 @@ class PlaceholderDeleted(Event):
     placeholder: JobRef
 
 
-class PlaceholderDeleteUnresolved(Event):
+class PlaceholderDeleteUnresolved(Event, frozen=True, kw_only=True):
     """Nobody can tell yet whether the old record is gone."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -82,7 +82,7 @@ class PlaceholderDeleteUnresolved(Event):
     cause: str
 
 
-class PlaceholderRestoreIntended(Event):
+class PlaceholderRestoreIntended(Event, frozen=True, kw_only=True):
     """About to bring a yielded placeholder back: one attempt of a chain."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -92,7 +92,7 @@ class PlaceholderRestoreIntended(Event):
     token: str
 
 
-class PlaceholderRestored(Event):
+class PlaceholderRestored(Event, frozen=True, kw_only=True):
     """The placeholder is back, as this job."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")
@@ -101,7 +101,7 @@ class PlaceholderRestored(Event):
     job: JobRef
 
 
-class PlaceholderRestoreUnresolved(Event):
+class PlaceholderRestoreUnresolved(Event, frozen=True, kw_only=True):
     """Nobody can tell yet whether the restore took; the next attempt waits for proof."""
 
     SPOKEN: ClassVar[Spoken] = spoken("queue", "placeholder")

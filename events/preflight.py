@@ -10,7 +10,7 @@ from gonogo.events.launch import Person
 Basis = Literal["review", "authorization"]
 
 
-class CheckPassed(Event):
+class CheckPassed(Event, frozen=True, kw_only=True):
     """A check says go. `viewpoint` names from where it looked."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -21,7 +21,7 @@ class CheckPassed(Event):
     viewpoint: str
 
 
-class CheckFailed(Event):
+class CheckFailed(Event, frozen=True, kw_only=True):
     """A check says no-go, and what to do about it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -33,7 +33,7 @@ class CheckFailed(Event):
     viewpoint: str
 
 
-class CheckUnverifiable(Event):
+class CheckUnverifiable(Event, frozen=True, kw_only=True):
     """A check cannot see what it needs to see from here; a named person may attest it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -44,7 +44,7 @@ class CheckUnverifiable(Event):
     viewpoint: str
 
 
-class PreflightPassed(Event):
+class PreflightPassed(Event, frozen=True, kw_only=True):
     """Go: every check of the round passed or was attested. Holds for `valid_for_s` seconds from its storage."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -54,7 +54,7 @@ class PreflightPassed(Event):
     valid_for_s: float
 
 
-class PreflightFailed(Event):
+class PreflightFailed(Event, frozen=True, kw_only=True):
     """No-go, with every blocker. A recheck may turn it."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -63,7 +63,7 @@ class PreflightFailed(Event):
     blockers: tuple[str, ...]
 
 
-class PreflightExpired(Event):
+class PreflightExpired(Event, frozen=True, kw_only=True):
     """The evidence is too old to act on; it is looked at again without asking people again."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -71,7 +71,7 @@ class PreflightExpired(Event):
     round: int
 
 
-class ReviewRequested(Event):
+class ReviewRequested(Event, frozen=True, kw_only=True):
     """The plan waits for a person's yes to exactly this digest."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "preflight")
@@ -79,7 +79,7 @@ class ReviewRequested(Event):
     plan_digest: str
 
 
-class ReviewConfirmed(Event):
+class ReviewConfirmed(Event, frozen=True, kw_only=True):
     """Someone with the right to say so said yes to exactly this digest.
 
     `how` is `review` for a person's own word and `authorization` for the one that came with the request; `basis` is the
@@ -95,7 +95,7 @@ class ReviewConfirmed(Event):
     inbox_sequence: int | None = None
 
 
-class ReviewDeclined(Event):
+class ReviewDeclined(Event, frozen=True, kw_only=True):
     """A person said no. The launch ends without anything sent."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")
@@ -106,7 +106,7 @@ class ReviewDeclined(Event):
     inbox_sequence: int | None = None
 
 
-class RecheckRequested(Event):
+class RecheckRequested(Event, frozen=True, kw_only=True):
     """A person asks for the checks to be run again, naming what was fixed."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")
@@ -116,7 +116,7 @@ class RecheckRequested(Event):
     inbox_sequence: int | None = None
 
 
-class CheckAttested(Event):
+class CheckAttested(Event, frozen=True, kw_only=True):
     """A named person vouches for what a check cannot see from here."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")

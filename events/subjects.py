@@ -6,9 +6,8 @@ The role stands in the subject so that the broker can enforce who may speak as w
 from __future__ import annotations
 
 import re
-from typing import cast
 
-from gonogo.events.base import HISTORY_KINDS, ROLES, HistoryKind, Role
+from gonogo.events.base import HISTORY_KINDS, ROLES, Role
 from gonogo.events.ids import History
 
 EVENTS_STREAM = "EVENTS"
@@ -52,7 +51,7 @@ def parse_event_subject(subject: str) -> tuple[History, Role]:
     if parts[1] not in HISTORY_KINDS or parts[3] not in ROLES:
         message = f"subject {subject!r} names a kind or role this program does not know"
         raise SubjectError(message)
-    return History(cast(HistoryKind, parts[1]), parts[2]), cast(Role, parts[3])
+    return History(parts[1], parts[2]), parts[3]
 
 
 def word_subject(client: str, word: str) -> str:

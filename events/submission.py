@@ -12,7 +12,7 @@ from gonogo.events.job import JobRef
 from gonogo.events.launch import CreateTerms, Person
 
 
-class SubmissionIntended(Event):
+class SubmissionIntended(Event, frozen=True, kw_only=True):
     """About to create, once. On the log before the platform is touched. `terms` bound how long its create may live."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -24,7 +24,7 @@ class SubmissionIntended(Event):
     terms: CreateTerms
 
 
-class SubmissionAccepted(Event):
+class SubmissionAccepted(Event, frozen=True, kw_only=True):
     """The platform has the job: by its own answer, or found by look-up (`found_by_lookup`)."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -33,16 +33,16 @@ class SubmissionAccepted(Event):
     found_by_lookup: bool = False
 
 
-class SubmissionVerified(Event):
+class SubmissionVerified(Event, frozen=True, kw_only=True):
     """The job was read back by id and is the planned one."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
 
     job: JobRef
-    facts: dict[str, str] = {}
+    facts: dict[str, str] = msgspec.field(default_factory=dict[str, str])
 
 
-class SubmissionMismatched(Event):
+class SubmissionMismatched(Event, frozen=True, kw_only=True):
     """The job was read back and differs from the plan, field by field."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -51,7 +51,7 @@ class SubmissionMismatched(Event):
     differences: tuple[str, ...]
 
 
-class SubmissionRejected(Event):
+class SubmissionRejected(Event, frozen=True, kw_only=True):
     """The platform proved that it did not create the job."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -61,7 +61,7 @@ class SubmissionRejected(Event):
     proof: str
 
 
-class SubmissionUnresolved(Event):
+class SubmissionUnresolved(Event, frozen=True, kw_only=True):
     """Nobody can tell whether the job exists. Looked up from here on, never created again.
 
     The grace of the look-ups starts when this is stored.
@@ -80,7 +80,7 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     lineage: str | None = None
 
 
-class SubmissionLookedUp(Event):
+class SubmissionLookedUp(Event, frozen=True, kw_only=True):
     """One look-up by exact name: complete or failed (`cause`), what it found, and its positive control.
 
     `control` names a job that the very same query showed: without one, an empty answer proves nothing (unless the
@@ -95,7 +95,7 @@ class SubmissionLookedUp(Event):
     cause: str | None = None
 
 
-class SubmissionAbsent(Event):
+class SubmissionAbsent(Event, frozen=True, kw_only=True):
     """No job exists under the launch's name; the look-ups that prove it are named."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -105,7 +105,7 @@ class SubmissionAbsent(Event):
     declared: bool = False
 
 
-class SubmissionConflicted(Event):
+class SubmissionConflicted(Event, frozen=True, kw_only=True):
     """More than one job, or a job where its absence had been established. Nothing is cancelled automatically."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -114,7 +114,7 @@ class SubmissionConflicted(Event):
     why: str
 
 
-class SubmissionWithheld(Event):
+class SubmissionWithheld(Event, frozen=True, kw_only=True):
     """Create was never called for this intent; `proof` says how that is known."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "submitter")
@@ -122,7 +122,7 @@ class SubmissionWithheld(Event):
     proof: str
 
 
-class SettlementDeclared(Event):
+class SettlementDeclared(Event, frozen=True, kw_only=True):
     """A person settles a doubt: this is the job, or there is none. Marked as declared, not proven."""
 
     SPOKEN: ClassVar[Spoken] = spoken("launch", "request")

@@ -106,8 +106,11 @@ def the_plan_is_what_was_reviewed(history: Sequence[Said]) -> Iterator[Violation
 
 
 def no_intent_before_go(history: Sequence[Said]) -> Iterator[Violation]:
-    """No intent unless the same history already holds, for exactly its plan digest, the go, the yes and the clear queue,
-    none of them expired or voided, and no word against it."""
+    """No intent without the go, the yes and the clear queue.
+
+    The same history must already hold them for exactly the intent's plan digest, none expired or voided, and no word
+    against it.
+    """
     for index, said in enumerate(history):
         if isinstance(said.event, SubmissionIntended):
             yield from _missing_before(history[:index], said, said.event)
@@ -162,7 +165,7 @@ def outcomes_follow_the_intent(history: Sequence[Said]) -> Iterator[Violation]:
 
 
 def absence_has_evidence(history: Sequence[Said]) -> Iterator[Violation]:
-    """"Absent" is said only after look-ups that prove it, or on a person's declaration."""
+    """Absence is said only after look-ups that prove it, or on a person's declaration."""
     intent: SubmissionIntended | None = None
     doubt: Said | None = None
     looks: list[Said] = []

@@ -78,9 +78,7 @@ def evolve(watch: Watch, said: Said) -> Watch:
 
 
 def _watch_job(watch: Watch, job: JobRef) -> Watch:
-    return msgspec.structs.replace(
-        watch, job=job, state=None, raw="", restarts=0, stop=None, degraded_at=None
-    )
+    return msgspec.structs.replace(watch, job=job, state=None, raw="", restarts=0, stop=None, degraded_at=None)
 
 
 def _evolve_job(watch: Watch, said: Said) -> Watch:

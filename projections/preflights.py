@@ -101,9 +101,7 @@ def _evolve_poll(state: Preflight, said: Said) -> Preflight:
         case PreflightFailed():
             return msgspec.structs.replace(state, stage="no-go")
         case PreflightExpired() | RecheckRequested():
-            return msgspec.structs.replace(
-                state, stage="checking", round=state.round + 1, verdicts=(), go_until=None
-            )
+            return msgspec.structs.replace(state, stage="checking", round=state.round + 1, verdicts=(), go_until=None)
         case CheckAttested(check=check):
             stage = "checking" if state.stage == "no-go" else state.stage
             return msgspec.structs.replace(state, attested=state.attested | {check}, stage=stage)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
 import msgspec
@@ -104,11 +105,10 @@ class Store:
         row = await (await self._database.execute("select schema, sequence from position")).fetchone()
         if row is None:
             await self._database.execute("insert into position values (?, 0)", (SCHEMA,))
-            row = (SCHEMA, 0)
-        if row[0] != SCHEMA:
+        schema, self.position = (SCHEMA, 0) if row is None else (int(row[0]), int(row[1]))
+        if schema != SCHEMA:
             message = "another schema"
             raise sqlite3.DatabaseError(message)
-        self.position = int(row[1])
         bodies = await (await self._database.execute("select id, body from launches")).fetchall()
         self._launches = {id_: msgspec.json.decode(body, type=Launch) for id_, body in bodies}
 
@@ -138,10 +138,11 @@ def read_position(path: Path) -> int:
 
 def read_unreadable(path: Path) -> list[tuple[int, str, str]]:
     """Messages that nobody could read: (sequence, history, reason)."""
-    return [tuple(row) for row in _query(path, "select sequence, history, reason from unreadable", ())]
+    rows = _query(path, "select sequence, history, reason from unreadable", ())
+    return [(int(sequence), str(history), str(reason)) for sequence, history, reason in rows]
 
 
-def _query(path: Path, query: str, values: tuple[str, ...]) -> list[tuple[object, ...]]:
+def _query(path: Path, query: str, values: tuple[str, ...]) -> list[tuple[Any, ...]]:
     if not path.exists():
         return []
     try:

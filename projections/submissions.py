@@ -122,15 +122,15 @@ def _evolve_stage(stage: Stage, said: Said) -> Stage:
             return Cancelled()
         case Awaiting(), SubmissionIntended() as intent:
             return Intended(intent=intent, at=said.stored_at)
-        case (Awaiting() | Cancelled()), _:
+        case ((Awaiting() | Cancelled()), _):
             return stage
         case _, SubmissionAccepted(job=job):
             return _accepted(stage, job, said)
-        case (Intended() | InDoubt()), _:
+        case ((Intended() | InDoubt()), _):
             return _evolve_doubt(stage, said)
         case Created(), (SubmissionVerified() | SubmissionMismatched()):
             return msgspec.structs.replace(stage, read_back=True)
-        case (Created() | Settled() | Contradicted()), SubmissionConflicted(jobs=jobs):
+        case ((Created() | Settled() | Contradicted()), SubmissionConflicted(jobs=jobs)):
             return Conflicted(intent=stage.intent, jobs=jobs)
         case Settled(), SubmissionLookedUp(found=found):
             return _looked_again(stage, found)

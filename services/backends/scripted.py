@@ -163,6 +163,7 @@ class ScriptedBackend:
     def guard_for(self, request: Request, root: str) -> Guard | None:
         """No guard: nothing runs."""
         _ = request, root
+        return None
 
     def render(self, wish: RenderWish) -> Rendering:
         """The request as it is, with the name and the token."""

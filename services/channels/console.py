@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from gonogo.services.channels.port import Confirmed, Delivery, Notice, NotDelivered
+from gonogo.services.channels.port import Confirmed, Delivery, NotDelivered, Notice
 
 
 class Console:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from gonogo.services.channels.port import Confirmed, Delivery, Notice, NotDelivered
+from gonogo.services.channels.port import Confirmed, Delivery, NotDelivered, Notice
 
 
 class File:

@@ -71,5 +71,6 @@ def _source(name: str) -> tuple[str, str, Path]:
     except (OSError, UnicodeDecodeError) as error:
         told = getattr(error, "strerror", None) or "not a text file"
         raise CommandError(
-            USAGE, Problem(path=name, problem=f"cannot be read: {told}", fix="name a request file; see: gonogo init local")
+            USAGE,
+            Problem(path=name, problem=f"cannot be read: {told}", fix="name a request file; see: gonogo init local"),
         ) from error

@@ -12,15 +12,15 @@ from gonogo.services.cli.output import OK, USAGE, print_json, stop, table
 
 def platforms(arguments: argparse.Namespace) -> int:
     """What each platform of this installation can do."""
-    from gonogo.services.cli.session import place_of  # noqa: PLC0415
-    from gonogo.services.runtime.crew import backends_for  # noqa: PLC0415
-    from gonogo.services.runtime.data_dir import DataDir  # noqa: PLC0415
+    from gonogo.services.cli.session import place_of
+    from gonogo.services.runtime.crew import backends_for
+    from gonogo.services.runtime.data_dir import DataDir
 
     backends = backends_for(DataDir(place_of(arguments).data_dir), os.environ)
     if arguments.json:
         print_json([backend.capabilities for backend in backends.values()])
         return OK
-    rows = []
+    rows: list[tuple[str, str, str, str]] = []
     for name, backend in backends.items():
         can = backend.capabilities
         absence = "by name" if can.terms.authoritative_negative else f"two look-ups {can.terms.settle_s:g} s apart"
@@ -31,9 +31,9 @@ def platforms(arguments: argparse.Namespace) -> int:
 
 def config(arguments: argparse.Namespace) -> int:
     """Every setting, its value and its meaning; secrets masked."""
-    from gonogo.services.cli.session import place_of  # noqa: PLC0415
-    from gonogo.services.cli.up import settings_of  # noqa: PLC0415
-    from gonogo.services.runtime.settings import Settings  # noqa: PLC0415
+    from gonogo.services.cli.session import place_of
+    from gonogo.services.cli.up import settings_of
+    from gonogo.services.runtime.settings import Settings
 
     settings = settings_of(place_of(arguments))
     values = {name: str(getattr(settings, name)) for name in Settings.model_fields}
@@ -41,7 +41,8 @@ def config(arguments: argparse.Namespace) -> int:
         print_json(values)
         return OK
     rows = [
-        (f"GONOGO_{name.upper()}", values[name], field.description or "") for name, field in Settings.model_fields.items()
+        (f"GONOGO_{name.upper()}", values[name], field.description or "")
+        for name, field in Settings.model_fields.items()
     ]
     table(("variable", "value", "meaning"), rows)
     return OK
@@ -49,7 +50,7 @@ def config(arguments: argparse.Namespace) -> int:
 
 def events(arguments: argparse.Namespace) -> int:
     """The catalogue, or its JSON Schemas."""
-    from gonogo.events.catalogue import EVENTS, dataschema_of  # noqa: PLC0415
+    from gonogo.events.catalogue import EVENTS, dataschema_of
 
     if arguments.what == "schema" or arguments.json:
         _, schemas = msgspec.json.schema_components(EVENTS.values(), ref_template="#/$defs/{name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
 
 from gonogo.events.jetstream import JetStreamLog
 from gonogo.projections.launches import Launch
@@ -25,7 +26,7 @@ def launch(arguments: argparse.Namespace) -> int:
     """Ask; the exit code is the launch's."""
     document = document_of(arguments)
     if arguments.dry_run:
-        from gonogo.services.cli.dry_run import dry_run  # noqa: PLC0415 - only here are backends needed
+        from gonogo.services.cli.dry_run import dry_run
 
         return asyncio.run(dry_run(document, place_of(arguments), as_json=arguments.json))
     return asyncio.run(ask(document, place_of(arguments), arguments, wait=arguments.wait))
@@ -50,7 +51,7 @@ async def say_it(client: Client, document: dict[str, object], key: str) -> Answe
     try:
         return await client.launch(document)
     except UnansweredError as error:
-        from gonogo.events.request import Problem  # noqa: PLC0415
+        from gonogo.events.request import Problem
 
         again = f"gonogo launch FILE --key {key}"
         problem = Problem(path="", problem=str(error), fix="run the same line again with its key")
@@ -72,7 +73,7 @@ async def _settle(
 PAUSED = ("awaiting-review", "no-go", "conflict", "unreadable")
 
 
-async def _until(log: JetStreamLog, launch_id: str, enough: object, within_s: float | None) -> Launch:
+async def _until(log: JetStreamLog, launch_id: str, enough: Callable[[Launch], bool], within_s: float | None) -> Launch:
     """Read the launch until it is far enough, telling each new standing on the way."""
     last, waited = "", 0.0
     while True:
@@ -80,7 +81,7 @@ async def _until(log: JetStreamLog, launch_id: str, enough: object, within_s: fl
         if state.standing != last:
             note(f"{state.standing}{': ' + state.detail if state.detail else ''}")
             last = state.standing
-        if enough(state) or (within_s is not None and waited > within_s):  # type: ignore[operator]
+        if enough(state) or (within_s is not None and waited > within_s):
             return state
         await asyncio.sleep(POLL_S)
         waited += POLL_S
@@ -121,5 +122,3 @@ def _report(answer: Answer, state: Launch, told: str, *, as_json: bool) -> int:
     for command in next_commands(state):
         print(f"    {command}")
     return code
-
-

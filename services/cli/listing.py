@@ -38,8 +38,8 @@ def show(arguments: argparse.Namespace) -> int:
 
 
 async def _show(arguments: argparse.Namespace) -> int:
-    from gonogo.services.cli.review import print_review  # noqa: PLC0415 - needs the log, which `list` does not
-    from gonogo.services.cli.session import fold_launch, full_id, place_of, reading  # noqa: PLC0415
+    from gonogo.services.cli.review import print_review
+    from gonogo.services.cli.session import fold_launch, full_id, place_of, reading
 
     place = place_of(arguments)
     launch_id = full_id(place, arguments.launch)
@@ -87,9 +87,9 @@ def _when(launch: Launch) -> str:
 
 
 def _read(arguments: argparse.Namespace) -> list[Launch]:
-    import os  # noqa: PLC0415
+    import os
 
-    from gonogo.services.runtime.places import find_place  # noqa: PLC0415
+    from gonogo.services.runtime.places import find_place
 
     place = find_place(os.environ, data_dir=arguments.data_dir, nats_url=arguments.nats)
     if place.nats_url is not None:
@@ -105,9 +105,9 @@ def _read(arguments: argparse.Namespace) -> list[Launch]:
 
 async def _catch_up(arguments: argparse.Namespace) -> None:
     """With a broker of one's own nobody keeps this host's file up to date, so this command does."""
-    from gonogo.projections.store import Store  # noqa: PLC0415
-    from gonogo.services.cli.session import place_of, reading  # noqa: PLC0415
-    from gonogo.services.runtime.viewer import Viewer  # noqa: PLC0415
+    from gonogo.projections.store import Store
+    from gonogo.services.cli.session import place_of, reading
+    from gonogo.services.runtime.viewer import Viewer
 
     place = place_of(arguments)
     DataDir(place.data_dir).prepare()

@@ -6,6 +6,12 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction  # pyright: ignore[reportPrivateUsage] - the only name argparse gives it
+
+    Commands = _SubParsersAction[argparse.ArgumentParser]
 
 LATER = ("models", "image", "plan", "placeholders")
 """Commands of later platforms: named, so that nobody takes their absence for a typo."""
@@ -29,19 +35,20 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-
-def _command(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, handler: str, text: str
-) -> argparse.ArgumentParser:
+def _command(commands: Commands, name: str, handler: str, text: str) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=text, description=text)
-    command.add_argument("--data-dir", help="the installation's folder (default: GONOGO_DATA_DIR, ~/.local/share/gonogo)")
-    command.add_argument("--nats", metavar="URL", help="a broker of your own (default: GONOGO_NATS_URL, the embedded one)")
+    command.add_argument(
+        "--data-dir", help="the installation's folder (default: GONOGO_DATA_DIR, ~/.local/share/gonogo)"
+    )
+    command.add_argument(
+        "--nats", metavar="URL", help="a broker of your own (default: GONOGO_NATS_URL, the embedded one)"
+    )
     command.add_argument("--json", action="store_true", help="one JSON document on stdout")
     command.set_defaults(handler=handler)
     return command
 
 
-def _add_running(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_running(commands: Commands) -> None:
     _command(commands, "demo", "demo:demo", "everything embedded: a real small training run, a crash, and its audit")
     run = _command(commands, "run", "run:run", "up, launch and wait in one: the shortest way to a real job")
     run.add_argument("file", help="a request file (YAML, JSON or TOML), or - for stdin")
@@ -52,12 +59,14 @@ def _add_running(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     run.add_argument("--basis", help="who allowed it, where and when")
     up = _command(commands, "up", "up:up", "run the workers, with an embedded broker when no URL is given")
     up.add_argument("--workers", help="some of: intake,preflight,placeholder_manager,submitter,watcher,notifier")
-    up.add_argument("--port", type=int, help="port of the embedded broker (default: the one used before, else a free one)")
+    up.add_argument(
+        "--port", type=int, help="port of the embedded broker (default: the one used before, else a free one)"
+    )
     work = _command(commands, "work", "up:work", "run one worker in this process (what `up` starts)")
     work.add_argument("worker", help="the worker's name")
 
 
-def _add_asking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_asking(commands: Commands) -> None:
     launch = _command(commands, "launch", "launch:launch", "ask for a launch")
     launch.add_argument("file", help="a request file (YAML, JSON or TOML), or - for stdin")
     launch.add_argument("--set", action="append", default=[], metavar="K=V", help="change a field of the file")
@@ -71,7 +80,7 @@ def _add_asking(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     init.add_argument("platform", help="the platform it is for")
 
 
-def _add_answering(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_answering(commands: Commands) -> None:
     for name, text in (("approve", "say yes to a plan"), ("decline", "say no to a plan")):
         command = _word(commands, name, text)
         command.add_argument("--digest", required=True, help="the plan's digest, as the review shows it")
@@ -89,16 +98,14 @@ def _add_answering(commands: argparse._SubParsersAction[argparse.ArgumentParser]
     attest.add_argument("--evidence", required=True, help="what you know, and from where")
 
 
-def _word(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
+def _word(commands: Commands, name: str, text: str) -> argparse.ArgumentParser:
     command = _command(commands, name, "words:say", text)
     command.add_argument("launch", help="a launch id, or a unique beginning of it")
     command.add_argument("--by", help="your name, recorded as claimed")
     return command
 
 
-def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_reading(commands: Commands) -> None:
     listing = _command(commands, "list", "listing:list_launches", "list launches, newest first")
     listing.add_argument("--state", action="append", default=[], help="only in this standing (may be repeated)")
     _command(commands, "show", "listing:show", "everything about one launch").add_argument("launch")
@@ -108,7 +115,9 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     logs.add_argument("launch")
     logs.add_argument("-f", "--follow", action="store_true", help="go on until the job ends")
     logs.add_argument("--bytes", type=int, default=65536, help="how much of the end")
-    replay = _command(commands, "replay", "replay:replay", "the audit: every step, what was decided, what should have been")
+    replay = _command(
+        commands, "replay", "replay:replay", "the audit: every step, what was decided, what should have been"
+    )
     replay.add_argument("launch", nargs="?")
     replay.add_argument("--until", help="a sequence or an ISO time")
     replay.add_argument("--step", action="store_true", help="show what is true after each step")
@@ -117,7 +126,7 @@ def _add_reading(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     replay.add_argument("--from", dest="source", metavar="FILE", help="read exported messages instead of the log")
 
 
-def _add_helping(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_helping(commands: Commands) -> None:
     _command(commands, "platforms", "helping:platforms", "what each platform can do here")
     _command(commands, "config", "helping:config", "every setting and where it comes from, secrets masked")
     doctor = _command(commands, "doctor", "doctor:doctor", "is this installation fit and alive?")
@@ -135,7 +144,7 @@ def _add_helping(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    from gonogo.services.cli.output import CommandError, print_error  # noqa: PLC0415
+    from gonogo.services.cli.output import CommandError, print_error
 
     grammar = parser()
     parsed = grammar.parse_args(arguments)
@@ -158,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _version() -> int:
-    from importlib.metadata import version  # noqa: PLC0415
+    from importlib.metadata import version
 
     print(f"gonogo {version('gonogo')}")
     return 0

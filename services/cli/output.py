@@ -73,8 +73,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str |
         for row in rows:
             print("\t".join(row))
         return
-    from rich.console import Console  # noqa: PLC0415 - slow to import, and only for terminals
-    from rich.table import Table  # noqa: PLC0415
+    from rich.console import Console
+    from rich.table import Table
 
     shown = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for row in rows:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,13 @@ def _import(path: Path, launch: str | None) -> tuple[LogItem, ...]:
     return tuple(i for i in items if launch is None or (i.history is not None and i.history.id.startswith(launch)))
 
 
+def print_launches(items: Sequence[LogItem]) -> None:
+    """Every launch in these messages, step by step."""
+    for history, members in by_history(items).items():
+        if history.kind == "launch":
+            _print(history, members, opinions(members), step=False)
+
+
 def _print(history: History, items: list[LogItem], audit: dict[int, Opinion], *, step: bool) -> None:
     print(f"\n{history}")
     for made in steps(items):
@@ -127,7 +135,9 @@ def _print_step(made: Step, opinion: Opinion, *, step: bool) -> None:
     names = " ".join(type(one.event).__name__ for one in entry.said)
     became = made.after.standing if made.after.standing != made.before.standing else "·"
     print(f"  {entry.sequence:>6}  {entry.stored_at:%H:%M:%S.%f}"[:-3] + f"  {entry.role:<11} {names}")
-    print(f"          by {said.instance}, {said.trigger}, because of {said.caused_by or '-'}  →  {became}  {_told(opinion)}")
+    print(
+        f"          by {said.instance}, {said.trigger}, because of {said.caused_by or '-'}  →  {became}  {_told(opinion)}"
+    )
     if step:
         for name, value in _changes(made).items():
             print(f"            {name}: {value}")

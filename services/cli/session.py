@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+
+import structlog
 
 from gonogo.events.jetstream import JetStreamLog
 from gonogo.projections.launches import INITIAL, Launch, evolve
@@ -19,6 +23,12 @@ from gonogo.services.runtime.nats_server import read_credentials
 from gonogo.services.runtime.places import Place, find_place
 
 ID_LENGTH = 26
+
+structlog.configure(
+    wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR),
+    logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+)
+"""A client command's own words are its output; the workers configure their logs themselves."""
 
 
 def place_of(arguments: argparse.Namespace) -> Place:
@@ -56,7 +66,7 @@ async def speaking(place: Place) -> AsyncIterator[Client]:
 @asynccontextmanager
 async def reading(place: Place) -> AsyncIterator[JetStreamLog]:
     """The log, read through the running server, or through one started for this visit."""
-    from gonogo.services.runtime.supervise import sole_server  # noqa: PLC0415 - only this path needs it
+    from gonogo.services.runtime.supervise import sole_server
 
     async with AsyncExitStack() as stack:
         access = access_of(place)
@@ -79,8 +89,8 @@ async def reading(place: Place) -> AsyncIterator[JetStreamLog]:
 
 async def fold_launch(log: JetStreamLog, launch: str) -> Launch:
     """One launch as the log has it."""
-    from gonogo.events.envelope import Entry  # noqa: PLC0415
-    from gonogo.events.ids import launch_history  # noqa: PLC0415
+    from gonogo.events.envelope import Entry
+    from gonogo.events.ids import launch_history
 
     state = INITIAL
     for item in await log.read(launch_history(launch)):
@@ -92,7 +102,7 @@ async def fold_launch(log: JetStreamLog, launch: str) -> Launch:
 
 def full_id(place: Place, given: str) -> str:
     """The full id of a launch given by id, by a unique beginning of it, or by the name of its job."""
-    from gonogo.projections.store import read_launches  # noqa: PLC0415
+    from gonogo.projections.store import read_launches
 
     given = given.rpartition("-")[2] if len(given) > ID_LENGTH else given
     if len(given) == ID_LENGTH:
@@ -103,4 +113,6 @@ def full_id(place: Place, given: str) -> str:
     if not found:
         stop(USAGE, f"there is no launch {given!r}", fix="see: gonogo list", path="launch")
     told = ", ".join(found[:5])
-    return stop(USAGE, f"{given!r} is the beginning of {len(found)} launches: {told}", fix="give more of it", path="launch")
+    return stop(
+        USAGE, f"{given!r} is the beginning of {len(found)} launches: {told}", fix="give more of it", path="launch"
+    )

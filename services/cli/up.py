@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from pydantic import ValidationError
@@ -45,7 +45,12 @@ def chosen(workers: str | None) -> tuple[str, ...]:
     names = tuple(name.strip() for name in workers.split(",") if name.strip())
     unknown = [name for name in names if name not in WORKERS]
     if unknown or not names:
-        stop(USAGE, f"there is no worker {', '.join(unknown) or '(none given)'}", fix=f"choose from: {', '.join(WORKERS)}", path="workers")
+        stop(
+            USAGE,
+            f"there is no worker {', '.join(unknown) or '(none given)'}",
+            fix=f"choose from: {', '.join(WORKERS)}",
+            path="workers",
+        )
     return names
 
 
@@ -68,12 +73,12 @@ def up(arguments: argparse.Namespace) -> int:
     return run_until_signalled(tree, ready)
 
 
-def run_until_signalled(tree: Tree, ready: object) -> int:
+def run_until_signalled(tree: Tree, ready: Callable[[Credentials], None]) -> int:
     """Run a tree until SIGTERM or SIGINT, and turn what cannot be into a sentence."""
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
-        task = asyncio.ensure_future(tree.run(ready))  # type: ignore[arg-type]
+        task = asyncio.ensure_future(tree.run(ready))
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, task.cancel)
         with suppress(asyncio.CancelledError):

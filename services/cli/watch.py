@@ -43,7 +43,9 @@ def _tell(item: Entry, state: Launch, before: Launch, *, as_json: bool) -> None:
     if (state.standing, state.detail) == (before.standing, before.detail):
         return
     if as_json:
-        print_json({"at": item.stored_at, "launch": item.history.id, "standing": state.standing, "detail": state.detail})
+        print_json(
+            {"at": item.stored_at, "launch": item.history.id, "standing": state.standing, "detail": state.detail}
+        )
         return
     detail = f"  {state.detail}" if state.detail else ""
     print(f"{item.stored_at:%H:%M:%S}  {item.history.id}  {state.standing}{detail}", flush=True)

@@ -100,7 +100,10 @@ def known(inbound: Inbound, request: Request, existing: Launch) -> Verdict:
         return Deduplicate(launch=launch, digest=digest)
     problem = Problem(
         path="key",
-        problem=f"the key {key_of(request)!r} was used for another request, launch {launch}, accepted {existing.accepted_at:%Y-%m-%d %H:%M:%S} UTC",
+        problem=(
+            f"the key {key_of(request)!r} was used for another request: launch {launch}, "
+            f"accepted {existing.accepted_at:%Y-%m-%d %H:%M:%S} UTC"
+        ),
         fix="give this request a key of its own, or send exactly the earlier request",
     )
     return Turn(problems=(problem,), launch=launch)
@@ -113,12 +116,16 @@ def recovery_problems(request: Request, old: Launch, *, new: str) -> tuple[Probl
     name = request.recovery_of.launch
     path = "recovery_of.launch"
     if not old.exists:
-        return (Problem(path=path, problem=f"there is no launch {name}", fix="name the launch to recover by its full id"),)
+        return (
+            Problem(path=path, problem=f"there is no launch {name}", fix="name the launch to recover by its full id"),
+        )
     if old.superseded_by == new:
         return ()
     if old.superseded_by is not None:
         problem = f"launch {name} is recovered already, by launch {old.superseded_by}"
-        return (Problem(path=path, problem=problem, fix=f"recover {old.superseded_by} instead, if that one has no job"),)
+        return (
+            Problem(path=path, problem=problem, fix=f"recover {old.superseded_by} instead, if that one has no job"),
+        )
     if old.standing not in JOBLESS:
         problem = f"launch {name} is {old.standing}: only a launch proven to have no job can be recovered"
         fix = "wait for its verdict, or settle it with: gonogo resolve"

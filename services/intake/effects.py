@@ -44,9 +44,7 @@ class Registry:
         self, history: History, role: Role, events: tuple[Event, ...], *, inbound: Inbound, expected: int
     ) -> Appended | Conflict:
         """Append what one word led to. Asks until the answer is definite."""
-        utterance = self._author.utter(
-            history, role, events, trigger="inbox", caused_by=f"inbox-{inbound.sequence}"
-        )
+        utterance = self._author.utter(history, role, events, trigger="inbox", caused_by=f"inbox-{inbound.sequence}")
         while True:
             try:
                 return await self._log.append(utterance, expected=expected)

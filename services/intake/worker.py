@@ -81,8 +81,14 @@ class Intake:
             if inbound is not None:
                 answer = await self._answer(inbound)
                 await message.done()
-                await self._inbox.answer(message, msgspec.json.encode(answer))
-                logger.info("word answered", word=inbound.word, client=inbound.client, verdict=answer.verdict, launch=answer.launch)
+                await self._inbox.answer(message.subject, message.sequence, msgspec.json.encode(answer))
+                logger.info(
+                    "word answered",
+                    word=inbound.word,
+                    client=inbound.client,
+                    verdict=answer.verdict,
+                    launch=answer.launch,
+                )
             else:
                 await message.done()
         except Exception:
@@ -116,9 +122,7 @@ class Intake:
         if not isinstance(plan, Plan):
             return Turn(problems=plan)
         verdict = decider.accept(inbound, request, plan)
-        said = await self._registry.say(
-            launch_history(launch), "intake", verdict.events, inbound=inbound, expected=0
-        )
+        said = await self._registry.say(launch_history(launch), "intake", verdict.events, inbound=inbound, expected=0)
         if isinstance(said, Appended):
             return verdict
         existing, _ = await self._registry.launch(launch)
@@ -139,9 +143,7 @@ class Intake:
             plan = plan_for(request, launch, self._backends, guard_root=old.guard_root)
             if not isinstance(plan, Plan):
                 return Turn(problems=plan)
-            if await self._registry.supersede(
-                inbound, recovery.launch, version, by=launch, reason=recovery.reason
-            ):
+            if await self._registry.supersede(inbound, recovery.launch, version, by=launch, reason=recovery.reason):
                 return old.guard_root
 
     async def _hear(self, inbound: Inbound, word: Word) -> Verdict:
@@ -171,9 +173,7 @@ class Intake:
                 return Answer(verdict="deduplicated", inbox_sequence=inbound.sequence, launch=launch)
             case Turn(problems=problems, launch=launch):
                 await self._registry.decline(inbound, problems, launch)
-                return Answer(
-                    verdict="declined", inbox_sequence=inbound.sequence, launch=launch, problems=problems
-                )
+                return Answer(verdict="declined", inbox_sequence=inbound.sequence, launch=launch, problems=problems)
 
 
 def _inbound(message: InboxMessage) -> Inbound | None:

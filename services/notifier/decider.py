@@ -69,13 +69,13 @@ def decide(state: State, trigger: Trigger) -> Decision[Event, NotifierEffect]:
     match state:
         case Telling():
             return Decision(then=tuple(_openings(state)))
-        case Notice(intended=None) | Notice(over=True):
-            return NOTHING
-        case Notice(intended=NotificationIntended() as intended):
+        case Notice(intended=NotificationIntended() as intended, over=False):
             if state.retry_at is not None and trigger.now < state.retry_at:
                 return NOTHING
             key = notice_history(intended.launch, intended.event_id, intended.channel).id
             return Decision(then=(Send(key, intended, state.attempts + 1),))
+        case _:
+            return NOTHING
 
 
 def due(state: State, now: datetime) -> datetime | None:

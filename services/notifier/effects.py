@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from gonogo.events.base import Event
 from gonogo.events.ids import History
 from gonogo.events.log import EventLog, LogFullError, LogUnavailableError
-from gonogo.services.channels.port import Channel, Confirmed, Notice, NotDelivered, Unconfirmed
+from gonogo.services.channels.port import Channel, Confirmed, NotDelivered, Notice, Unconfirmed
 from gonogo.services.notifier.decider import Delivered, Failed, Open, Send, recorded_locally
 from gonogo.services.runtime.author import Author
 from gonogo.services.runtime.clock import Clock

@@ -101,7 +101,7 @@ def _what_of_job(event: Event) -> str:
             return type(event).__name__
 
 
-def _detail(event: Event) -> tuple[str, ...]:
+def _detail(event: Event) -> tuple[str, ...]:  # noqa: C901, PLR0912 - one case an event
     match event:
         case PreflightFailed(blockers=blockers):
             return blockers

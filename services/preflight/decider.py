@@ -82,9 +82,7 @@ def _judge(state: Preflight) -> tuple[Event, ...]:
     blockers = state.blockers
     if blockers:
         return (PreflightFailed(round=state.round, blockers=blockers),)
-    passed = PreflightPassed(
-        round=state.round, plan_digest=state.plan_digest, valid_for_s=VALID_FOR_S
-    )
+    passed = PreflightPassed(round=state.round, plan_digest=state.plan_digest, valid_for_s=VALID_FOR_S)
     return (passed, *_ask_for_the_yes(state))
 
 
@@ -99,7 +97,4 @@ def _ask_for_the_yes(state: Preflight) -> tuple[Event, ...]:
 
 def _authorized(state: Preflight, person: Person, authorize: Authorize) -> ReviewConfirmed:
     by = Person(client=person.client, claimed=authorize.by or person.claimed)
-    return ReviewConfirmed(
-        plan_digest=state.plan_digest, person=by, how="authorization", basis=authorize.basis
-    )
-
+    return ReviewConfirmed(plan_digest=state.plan_digest, person=by, how="authorization", basis=authorize.basis)

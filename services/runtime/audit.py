@@ -41,7 +41,7 @@ class Opinion(msgspec.Struct, frozen=True, kw_only=True):
 
 def opinions(items: Sequence[LogItem]) -> dict[int, Opinion]:
     """An opinion on every message of one launch's history, by sequence."""
-    states = {role: initial for role, (initial, _, _) in _DECIDERS.items()}
+    states: dict[Role, Any] = {role: initial for role, (initial, _, _) in _DECIDERS.items()}
     found: dict[int, Opinion] = {}
     for item in items:
         if not isinstance(item, Entry):

@@ -6,8 +6,9 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 import structlog
@@ -39,6 +40,7 @@ from gonogo.services.runtime.nats_connect import Access, connect
 from gonogo.services.runtime.secrets import secret_reader
 from gonogo.services.runtime.settings import Settings
 from gonogo.services.runtime.spool import FileSpool
+from gonogo.services.runtime.worker import Worker
 from gonogo.services.submitter import worker as submitter
 from gonogo.services.watcher import worker as watcher
 
@@ -90,11 +92,12 @@ def channels_for(data_dir: DataDir) -> dict[str, Channel]:
     return {"console": Console(sys.stderr), "file": File(data_dir.notices)}
 
 
-async def work(post: Post) -> None:
-    """Work until cancelled; then drain and hand over."""
+async def work(post: Post, *, behind: Callable[[EventLog], EventLog] = lambda log: log) -> None:
+    """Work until cancelled; then drain and hand over. `behind` may put something between the worker and its log."""
     clock, instance = SystemClock(), new_instance()
     client = await connect(post.access)
-    log = JetStreamLog(client, reader=f"{post.role}-{instance}", monotonic=clock.monotonic, sleep=clock.sleep)
+    reader = f"{post.role}-{instance}"
+    log = behind(JetStreamLog(client, reader=reader, monotonic=clock.monotonic, sleep=clock.sleep))
     lease: Lease = AlwaysHeld()
     shared: NatsLease | None = None
     if not post.sole:
@@ -118,9 +121,7 @@ async def work(post: Post) -> None:
             await client.close()
 
 
-def build(
-    post: Post, *, log: EventLog, client: Client, lease: Lease, instance: str
-) -> Intake | Loop[object]:
+def build(post: Post, *, log: EventLog, client: Client, lease: Lease, instance: str) -> Intake | Loop[Any]:
     """The runner of a worker."""
     clock = SystemClock()
     author = Author(instance=instance, clock=clock)
@@ -134,7 +135,7 @@ def build(
     return Loop(worker, log=log, clock=clock, lease=lease, spool=spool, author=author)
 
 
-def _worker(post: Post, backends: Mapping[str, Backend], log: EventLog, clock: SystemClock):  # type: ignore[no-untyped-def]  # noqa: ANN202 - six states, one loop
+def _worker(post: Post, backends: Mapping[str, Backend], log: EventLog, clock: SystemClock) -> Worker[Any]:
     match post.worker:
         case "preflight":
             return preflight.build(backends, post.environment)
@@ -153,7 +154,7 @@ def _worker(post: Post, backends: Mapping[str, Backend], log: EventLog, clock: S
             raise ValueError(message)
 
 
-async def _beat(client: Client, runner: Intake | Loop[object], post: Post, instance: str) -> None:
+async def _beat(client: Client, runner: Intake | Loop[Any], post: Post, instance: str) -> None:
     """Say every two seconds that this process is alive, how far it has read, and what it has parked."""
     subject = f"$KV.{LEASES}.beat.{post.role}.{instance}"
     while True:
@@ -165,10 +166,10 @@ async def _beat(client: Client, runner: Intake | Loop[object], post: Post, insta
         await asyncio.sleep(BEAT_S)
 
 
-async def work_until_signalled(post: Post) -> None:
+async def work_until_signalled(post: Post, *, behind: Callable[[EventLog], EventLog] = lambda log: log) -> None:
     """Work until SIGTERM or SIGINT."""
     loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work(post))
+    task = asyncio.ensure_future(work(post, behind=behind))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, task.cancel)
     with suppress(asyncio.CancelledError):

@@ -1,6 +1,6 @@
 """The folder that holds everything of one installation: private, locked by one process, checked before anything is done.
 
-    lock  credentials.json  nats.conf  nats.log  jetstream/  spool/<role>/  local/<job>/  views.sqlite  checkpoints.jsonl
+lock  credentials.json  nats.conf  nats.log  jetstream/  spool/<role>/  local/<job>/  views.sqlite  checkpoints.jsonl
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 FREE_MIN = 64 * 1024 * 1024
 """Bytes. With less, the log could not even store the outcomes of what is running."""
@@ -74,7 +75,9 @@ class DataDir:
             raise DataDirError(_told(self.root, error)) from error
         free = os.statvfs(self.root)
         if free.f_bavail * free.f_frsize < FREE_MIN:
-            message = f"the disk of {self.root} is nearly full: free {FREE_MIN // 2**20} MiB, or choose another --data-dir"
+            message = (
+                f"the disk of {self.root} is nearly full: free {FREE_MIN // 2**20} MiB, or choose another --data-dir"
+            )
             raise DataDirError(message)
 
 
@@ -94,7 +97,7 @@ class DataDirLock:
         self._path = data_dir.lock
         self._descriptor: int | None = None
 
-    def __enter__(self) -> DataDirLock:
+    def __enter__(self) -> Self:
         """Take the lock or raise DataDirError, naming who holds it."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

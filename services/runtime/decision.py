@@ -43,15 +43,15 @@ class Recovered(msgspec.Struct, frozen=True):
 
 Trigger = Woken | Due | Recovered
 
-E = TypeVar("E", bound=Event, covariant=True)
-F = TypeVar("F", bound="AtMostOnce | Repeatable", covariant=True)
+E_co = TypeVar("E_co", bound=Event, covariant=True)
+F_co = TypeVar("F_co", bound="AtMostOnce | Repeatable", covariant=True)
 
 
-class Decision(msgspec.Struct, Generic[E, F], frozen=True):
+class Decision(msgspec.Struct, Generic[E_co, F_co], frozen=True):
     """Events to record, then effects to perform."""
 
-    record: tuple[E, ...] = ()
-    then: tuple[F, ...] = ()
+    record: tuple[E_co, ...] = ()
+    then: tuple[F_co, ...] = ()
 
 
 NOTHING: Decision[Event, AtMostOnce | Repeatable] = Decision()

@@ -231,9 +231,7 @@ class Loop(Generic[S]):
         if thread.version != version:
             thread.offer(Woken(self._clock.now()))
 
-    async def _record(
-        self, thread: Thread[S], events: tuple[Event, ...], trigger: Trigger
-    ) -> LoopPermit | None:
+    async def _record(self, thread: Thread[S], events: tuple[Event, ...], trigger: Trigger) -> LoopPermit | None:
         """Append a decision at the version it was made on. None: something else came first, decide again."""
         expected, began = thread.version, self._clock.monotonic()
         utterance = self._utter(thread, events, _word(trigger))
@@ -355,9 +353,7 @@ class Loop(Generic[S]):
             self._wake(thread, Due(self._clock.now()))
 
     def _utter(self, thread: Thread[S], events: tuple[Event, ...], word: TriggerWord) -> Utterance:
-        return self._author.utter(
-            thread.history, self._worker.role, events, trigger=word, caused_by=thread.last_id
-        )
+        return self._author.utter(thread.history, self._worker.role, events, trigger=word, caused_by=thread.last_id)
 
 
 def _word(trigger: Trigger) -> TriggerWord:
@@ -372,5 +368,3 @@ def _word(trigger: Trigger) -> TriggerWord:
 
 def _subject_of(item: LogItem) -> str:
     return item.subject if isinstance(item, Unreadable) else str(item.history)
-
-

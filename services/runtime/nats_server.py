@@ -18,10 +18,10 @@ from pathlib import Path
 
 import msgspec
 
+from gonogo.services.runtime.children import die_with
 from gonogo.services.runtime.data_dir import DataDir
 from gonogo.services.runtime.nats_admin import EVENTS_MAX, ServerUnfitError, demand_sync_always, prepare
 from gonogo.services.runtime.nats_config import USERS, ServerFiles, render
-from gonogo.services.runtime.children import die_with
 from gonogo.services.runtime.nats_connect import Access, connect
 
 READY_WITHIN_S = 15.0
@@ -155,7 +155,9 @@ class NatsServer:
                         raise ServerUnfitError(self._why_dead(process.returncode))
                     await asyncio.sleep(0.01)
         except TimeoutError as error:
-            message = f"nats-server did not get ready within {READY_WITHIN_S:g} s: see {self._data_dir.root / 'nats.log'}"
+            message = (
+                f"nats-server did not get ready within {READY_WITHIN_S:g} s: see {self._data_dir.root / 'nats.log'}"
+            )
             raise ServerUnfitError(message) from error
         told = json.loads(ports.read_text())
         return told["nats"][0], told["monitoring"][0]

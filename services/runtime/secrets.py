@@ -31,7 +31,9 @@ def read_secret(reference: str, environment: Mapping[str, str]) -> str:
     if scheme == "env":
         value = environment.get(place)
         if not value:
-            message = f"secret {reference} is not set: set {place} in the environment of the workers and start them again"
+            message = (
+                f"secret {reference} is not set: set {place} in the environment of the workers and start them again"
+            )
             raise MissingSecretError(message)
         return value
     if scheme == "file":

@@ -22,7 +22,9 @@ class Settings(BaseSettings):
     nats_url: str | None = Field(default=None, description="a broker of your own; unset: the embedded one")
     nats_user: str | None = Field(default=None, description="user at that broker; unset: the role's name")
     nats_password: SecretStr | None = Field(default=None, description="password at that broker")
-    client: str = Field(default="local", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="this command line's client name")
+    client: str = Field(
+        default="local", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="this command line's client name"
+    )
     approvers: tuple[str, ...] = Field(default=("*",), description="clients that may answer reviews; * is anyone")
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="of the workers' logs")
     log_format: Literal["auto", "console", "json"] = Field(default="auto", description="auto: console on a terminal")

@@ -108,7 +108,9 @@ def _read(path: Path) -> Utterance:
     try:
         spooled = msgspec.json.decode(path.read_bytes(), type=_Spooled)
     except msgspec.MsgspecError as error:
-        message = f"spooled outcome {path} cannot be read ({error}): keep the file, move it away, and compare it with the log"
+        message = (
+            f"spooled outcome {path} cannot be read ({error}): keep the file, move it away, and compare it with the log"
+        )
         raise EventLogError(message) from error
     item = codec.decode(spooled.subject, bytes(spooled.body), sequence=0, stored_at=_NO_TIME)
     if isinstance(item, Unreadable):

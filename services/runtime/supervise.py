@@ -52,7 +52,9 @@ def worker_command(data_dir: Path) -> Command:
 class Tree:
     """The embedded installation of one data dir."""
 
-    def __init__(self, data_dir: DataDir, workers: Sequence[str], *, port: int | None, command: Command | None = None) -> None:
+    def __init__(
+        self, data_dir: DataDir, workers: Sequence[str], *, port: int | None, command: Command | None = None
+    ) -> None:
         """`command` may be replaced by whoever wants to start the workers differently, e.g. to kill them at chosen points."""
         self._data_dir = data_dir
         self._workers = workers
@@ -72,8 +74,10 @@ class Tree:
         return self._children
 
     async def run(self, ready: Callable[[Credentials], None]) -> None:
-        """Run until cancelled. `ready` is called once, when words can be sent. Raises DataDirError, ServerUnfitError,
-        LogDamagedError."""
+        """Run until cancelled. `ready` is called once, when words can be sent.
+
+        Raises DataDirError, ServerUnfitError, LogDamagedError.
+        """
         self._data_dir.prepare()
         async with AsyncExitStack() as stack:
             stack.enter_context(DataDirLock(self._data_dir))
@@ -166,5 +170,3 @@ async def sole_server(data_dir: DataDir, stack: AsyncExitStack) -> Access:
     credentials = await server.start()
     stack.push_async_callback(server.stop)
     return credentials.access("reader")
-
-

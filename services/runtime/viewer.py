@@ -49,5 +49,3 @@ class Viewer:
             await self._store.apply(batch)
             if self._store.position >= tail:
                 return
-
-

@@ -23,8 +23,10 @@ S = TypeVar("S")
 
 
 class Permit(Protocol):
-    """The right to perform one at-most-once effect. Made by the loop, only in the continuation of the append that stored
-    the intent, and worthless in any other process."""
+    """The right to perform one at-most-once effect.
+
+    Made by the loop, only in the continuation of the append that stored the intent, and worthless in any other process.
+    """
 
     async def refusal(self, *, start_deadline_s: float) -> str | None:
         """Why the effect must not be performed now, or None. Asks the leader, the lease and the monotonic clock."""

@@ -54,7 +54,7 @@ def next_look_at(stage: InDoubt) -> datetime:
     settle = max(timedelta(seconds=terms.settle_s), LOOK_EVERY_MIN)
     if _counts(last, stage):
         return last.at + settle
-    return last.at + min(settle * (2 ** min(_useless_run(stage), 8)), max(BACK_OFF_MAX, settle))
+    return last.at + min(settle * float(2 ** min(_useless_run(stage), 8)), max(BACK_OFF_MAX, settle))
 
 
 def next_name_watch_at(stage: Settled) -> datetime | None:

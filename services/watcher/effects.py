@@ -90,9 +90,7 @@ class Watching:
         answer = StopAnswer(taken=False, answer=f"not asked: {refusal}")
         if refusal is None:
             answer = await self._ask_to_stop(self._backends[effect.platform], effect.job)
-        return JobStopAnswered(
-            job=effect.job, number=effect.number, taken=answer.taken, answer=answer.answer
-        )
+        return JobStopAnswered(job=effect.job, number=effect.number, taken=answer.taken, answer=answer.answer)
 
     async def _ask_to_stop(self, backend: Backend, job: JobRef) -> StopAnswer:
         try:

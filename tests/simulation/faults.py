@@ -30,7 +30,14 @@ AWAITS = {
     "probe": EFFECT_FAULTS,
     "send": ("crash-before", "crash-after", "delay", "refused", "unconfirmed"),
 }
-RARE = {"platform.create": 6.0, "create": 2.5, "stop": 6.0, "platform.stop": 6.0, "platform.status": 2.0, "platform.check_paths": 4.0}
+RARE = {
+    "platform.create": 6.0,
+    "create": 2.5,
+    "stop": 6.0,
+    "platform.stop": 6.0,
+    "platform.status": 2.0,
+    "platform.check_paths": 4.0,
+}
 """Awaits that come once in a history, or seldom, are hit harder, so that every pair is met often enough."""
 
 

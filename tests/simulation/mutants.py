@@ -97,8 +97,9 @@ def submit_without_review() -> Iterator[None]:
     def may(self, now) -> bool:
         return not self.stopped and self._go_holds(now)
 
-    with patch.object(gates_module.Gates, "may_submit", may), patch.object(
-        gates_module.Gates, "may_clear", lambda self, now: may(self, now) and not self.cleared
+    with (
+        patch.object(gates_module.Gates, "may_submit", may),
+        patch.object(gates_module.Gates, "may_clear", lambda self, now: may(self, now) and not self.cleared),
     ):
         yield
 
@@ -114,8 +115,9 @@ def submit_another_digest() -> Iterator[None]:
         plan = msgspec.structs.replace(effect.plan, rendering=rendering)
         return await original(self, msgspec.structs.replace(effect, plan=plan), permit)
 
-    with patch.object(effects.Submitting, "_create", create), patch.object(
-        effects.Submitting, "_reason_to_withhold", lambda _self, _effect: None
+    with (
+        patch.object(effects.Submitting, "_create", create),
+        patch.object(effects.Submitting, "_reason_to_withhold", lambda _self, _effect: None),
     ):
         yield
 
@@ -162,9 +164,13 @@ def drop_a_lost_outcome() -> Iterator[None]:
             return
         await original(self, thread, effect, result)
 
-    with patch.object(Loop, "_record_outcome", record), patch.object(decider, "due", lambda _s, _n: None), patch.object(
-        submitter, "due", lambda _s, _n: None
-    ), patch.object(decider, "DIED", "x"), patch.object(submitter, "decide", _forgetful(decider.decide)):
+    with (
+        patch.object(Loop, "_record_outcome", record),
+        patch.object(decider, "due", lambda _s, _n: None),
+        patch.object(submitter, "due", lambda _s, _n: None),
+        patch.object(decider, "DIED", "x"),
+        patch.object(submitter, "decide", _forgetful(decider.decide)),
+    ):
         yield
 
 
@@ -201,8 +207,11 @@ def ignore_the_permit() -> Iterator[None]:
     async def always(self, *, start_deadline_s: float) -> str | None:
         _ = self, start_deadline_s
 
-    with patch.object(LoopPermit, "refusal", always), patch.object(
-        evidence, "_counts", lambda look, stage: look.complete and not look.found and look.control is not None
+    with (
+        patch.object(LoopPermit, "refusal", always),
+        patch.object(
+            evidence, "_counts", lambda look, stage: look.complete and not look.found and look.control is not None
+        ),
     ):
         yield
 
@@ -261,8 +270,9 @@ def keep_silent() -> Iterator[None]:
     """A notice that was refused once is forgotten."""
     from gonogo.services.notifier import worker as notifier
 
-    with patch.object(notifier, "conclude", lambda _s, r: () if type(r).__name__ == "Failed" else ORIGINAL(_s, r)), patch.object(
-        notifier, "due", lambda _s, _n: None
+    with (
+        patch.object(notifier, "conclude", lambda _s, r: () if type(r).__name__ == "Failed" else ORIGINAL(_s, r)),
+        patch.object(notifier, "due", lambda _s, _n: None),
     ):
         yield
 

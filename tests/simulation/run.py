@@ -51,9 +51,8 @@ def vacuity(launches: int, with_job: int, events: Counter, pairs: Counter) -> li
     found = []
     if launches and with_job / launches < JOB_SHARE_MIN:
         found.append(f"only {with_job / launches:.0%} of the histories end in a job")
-    for name in EVENTS:
-        if name not in RESERVED | NOT_SIMULATED and events[name] < EACH_AT_LEAST:
-            found.append(f"event {name} occurred {events[name]} times")
+    expected = [name for name in EVENTS if name not in RESERVED | NOT_SIMULATED]
+    found.extend(f"event {name} occurred {events[name]} times" for name in expected if events[name] < EACH_AT_LEAST)
     found.extend(
         f"fault {pair} occurred {pairs[pair]} times" for pair in sorted(every_pair()) if pairs[pair] < EACH_AT_LEAST
     )

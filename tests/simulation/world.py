@@ -314,9 +314,7 @@ class World:
         )
 
 
-def Author2(process: Process):  # noqa: N802 - reads as a class: the notifier's second voice, ids apart from its loop's
+def Author2(process: Process):
     from gonogo.services.runtime.author import Author
 
     return Author(instance=f"{process.name}n{process.starts}", clock=process.clock)
-
-

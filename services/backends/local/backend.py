@@ -203,7 +203,9 @@ class LocalBackend:
     def _status(self, job: JobRef) -> JobStatus:
         run = self._run(job.name)
         if run.job() != job:
-            return JobStatus(state="UNKNOWN", raw="not there", reason=f"no run directory of this job in {self._runs_dir}")
+            return JobStatus(
+                state="UNKNOWN", raw="not there", reason=f"no run directory of this job in {self._runs_dir}"
+            )
         return run.status()
 
     def _stop(self, job: JobRef) -> StopAnswer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 
 import msgspec
 
@@ -28,7 +28,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     time_limit_s: float | None
 
 
-def render(wish: RenderWish, *, runs_dir: PurePosixPath, base_env: Mapping[str, str]) -> Rendering:
+def render(wish: RenderWish, *, runs_dir: PurePath, base_env: Mapping[str, str]) -> Rendering:
     """The order for a request, as canonical JSON."""
     request = wish.request
     own = {"GONOGO_LAUNCH": wish.launch, "GONOGO_JOB_NAME": wish.job_name}

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gonogo.events.job import JobRef
+from gonogo.events.job import JobRef, JobState
 from gonogo.services.backends.local.identity import identity_of, is_alive
 from gonogo.services.backends.port import JobStatus, PlatformError
 
@@ -108,7 +108,7 @@ class RunDir:
             return JobStatus(state="STOPPED", raw=raw, exit_code=ended.code, reason=ended.reason, duplicate=True)
         if ended.stopped:
             return JobStatus(state="STOPPED", raw=raw, exit_code=ended.code, reason=ended.reason)
-        state = "SUCCEEDED" if ended.code == 0 else "FAILED"
+        state: JobState = "SUCCEEDED" if ended.code == 0 else "FAILED"
         return JobStatus(state=state, raw=raw, exit_code=ended.code, reason=ended.reason)
 
 

@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 GUARD_EXIT = 79
 OUTPUT_EXIT = 73
@@ -62,12 +63,12 @@ def record(path: Path, content: dict[str, object]) -> None:
 
 
 class Supervisor:
-    def __init__(self, run_dir: Path, ticket: dict) -> None:
+    def __init__(self, run_dir: Path, ticket: dict[str, Any]) -> None:
         self.run_dir = run_dir
         self.secrets: dict[str, str] = ticket["secrets"]
         self.deadline: float = ticket["deadline"]
-        self.order: dict = json.loads((run_dir / "rendering.json").read_text())
-        self.identity = {"pid": os.getpid(), "start": start_ticks(os.getpid()), "boot": boot_id()}
+        self.order: dict[str, Any] = json.loads((run_dir / "rendering.json").read_text())
+        self.identity: dict[str, object] = {"pid": os.getpid(), "start": start_ticks(os.getpid()), "boot": boot_id()}
         self.stop_asked = False
 
     def live(self, acknowledge: int) -> None:
@@ -110,7 +111,7 @@ class Supervisor:
             return None
         try:
             Path(output).parent.mkdir(parents=True, exist_ok=True)
-            os.mkdir(output)
+            Path(output).mkdir()
         except OSError as error:
             self.end(code=OUTPUT_EXIT, reason=f"the output {output} could not be made: {error.strerror}")
             return True
@@ -154,7 +155,11 @@ class Supervisor:
         if kill_at is not None:
             self.signal_group(child.pid, signal.SIGKILL)
         code = child.returncode
-        self.end(code=code, reason=reason or (f"ended by signal {-code}" if code < 0 else None), stopped=self.stop_asked and kill_at is not None)
+        self.end(
+            code=code,
+            reason=reason or (f"ended by signal {-code}" if code < 0 else None),
+            stopped=self.stop_asked and kill_at is not None,
+        )
 
     def signal_group(self, group: int, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):

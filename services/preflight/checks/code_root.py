@@ -1,4 +1,4 @@
-"""Is the code where the job will look for it?"""
+"""Whether the code is where the job will look for it."""
 
 from __future__ import annotations
 
@@ -21,4 +21,6 @@ async def check_code_root(station: Station) -> Verdict | None:
     if not fact.is_dir:
         fix = "name the folder that holds the code"
         return station.no_go("code", f"{code} is not a folder", fix=fix, viewpoint=fact.viewpoint)
-    return station.go("code", f"{code} is a folder; its content is read as it is when the job starts", viewpoint=fact.viewpoint)
+    return station.go(
+        "code", f"{code} is a folder; its content is read as it is when the job starts", viewpoint=fact.viewpoint
+    )

@@ -1,4 +1,4 @@
-"""Is there something to run, and can the machine that runs it find it?"""
+"""Whether there is something to run, and the machine that runs it can find it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can the platform do what the request asks of it?"""
+"""Whether the platform can do what the request asks of it."""
 
 from __future__ import annotations
 

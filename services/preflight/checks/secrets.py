@@ -1,4 +1,4 @@
-"""Can every secret that the request names be read, right now, where create will read it?"""
+"""Whether every secret that the request names can be read, right now, where create will read it."""
 
 from __future__ import annotations
 
