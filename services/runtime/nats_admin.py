@@ -28,7 +28,7 @@ class ServerUnfitError(Exception):
     """This server cannot carry the log; the message says what is wrong and what to do."""
 
 
-def streams(events_max: int) -> dict[str, dict[str, Any]]:
+def streams_of(events_max: int) -> dict[str, dict[str, Any]]:
     """Every stream as it must be."""
     common = {"storage": "file", "num_replicas": 1, "max_msg_size": MESSAGE_MAX, "discard": "new"}
     return {
@@ -72,7 +72,7 @@ _MATTERS = ("subjects", "retention", "storage", "discard", "deny_delete", "deny_
 async def prepare(client: Client, *, events_max: int = EVENTS_MAX) -> None:
     """Make every stream that is missing; check every one that is there. Raises ServerUnfitError."""
     _demand_version(client)
-    for name, wanted in streams(events_max).items():
+    for name, wanted in streams_of(events_max).items():
         info = await stream_info(client, name)
         if info.error is not None:
             await _make(client, name, wanted)
@@ -83,7 +83,7 @@ async def prepare(client: Client, *, events_max: int = EVENTS_MAX) -> None:
 async def verify(client: Client) -> None:
     """Check every stream without changing anything. Raises ServerUnfitError."""
     _demand_version(client)
-    for name, wanted in streams(EVENTS_MAX).items():
+    for name, wanted in streams_of(EVENTS_MAX).items():
         info = await stream_info(client, name)
         if info.error is not None:
             message = f"the broker has no stream {name}: start it with gonogo up, or make it as docs/operations.md says"
