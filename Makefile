@@ -9,10 +9,11 @@ CA_BUNDLE := $(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca
 # The machine's own certificates, where it has any: behind a company's proxy nothing else can be verified.
 UV_CERTS := $(if $(CA_BUNDLE),--system-certs)
 # A person's own settings must not steer the tests or the demo, nor another active environment the sync.
+unexport UV_INDEX UV_DEFAULT_INDEX UV_INDEX_URL UV_EXTRA_INDEX_URL UV_FIND_LINKS
 unexport GONOGO_DATA_DIR GONOGO_NATS_URL VIRTUAL_ENV PYTHONHOME PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types imports simulate drill bench docs mutate sizes fmt clean
+.PHONY: help demo test check lint types imports simulate drill bench docs mutate sizes fmt lock clean
 
 help:
 	@echo "make demo      a real small training run through everything, a crash in the middle, the audit at the end"
@@ -25,7 +26,11 @@ help:
 	@echo "make docs      generate docs/events.md, schemas and docs/backends.md"
 	@echo "make sizes     medians and largest files of each room"
 	@echo "make fmt       format, and fix what can be fixed"
+	@echo "make lock      write uv.lock after a change of the dependencies"
 	@echo "make clean     remove what was built, the virtual environment too"
+
+# Without the machine's own uv settings: the lock names the public index only, and a sync installs the lock.
+UV_RUN := UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) --no-config $(UV_CERTS)
 
 # uv lives beside the environment, not in it: a sync removes from the environment whatever is not locked.
 $(STAMP): pyproject.toml uv.lock
@@ -42,7 +47,7 @@ $(STAMP): pyproject.toml uv.lock
 	done
 	@$(UV) --version 2>/dev/null | grep -q '^uv $(subst .,\.,$(UV_VERSION)) ' || \
 	    $(VENV)/tools/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	@UV_PROJECT_ENVIRONMENT=$(VENV) $(UV) sync --quiet --frozen --no-config $(UV_CERTS) --all-groups --python $(BIN)/python
+	@$(UV_RUN) sync --quiet --frozen --all-groups --python $(BIN)/python
 	@touch $@
 
 demo: $(STAMP)
@@ -86,6 +91,9 @@ sizes: $(STAMP)
 fmt: $(STAMP)
 	@$(BIN)/ruff check --fix-only -q .
 	@$(BIN)/ruff format .
+
+lock: $(STAMP)
+	@$(UV_RUN) lock
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache mutants

@@ -50,9 +50,7 @@ class Nats:
     async def log(self, user: str = "admin") -> AsyncIterator[JetStreamLog]:
         clock = SystemClock()
         async with self.connected(user) as client:
-            yield JetStreamLog(
-                client, reader=f"test-{new_instance()}", monotonic=clock.monotonic, sleep=clock.sleep
-            )
+            yield JetStreamLog(client, reader=f"test-{new_instance()}", monotonic=clock.monotonic, sleep=clock.sleep)
 
 
 def _demand_server() -> None:

@@ -265,7 +265,8 @@ class ScriptedBackend:
 
     async def logs(self, job: JobRef, *, bytes_max: int) -> LogTail:
         """A line of output per job."""
-        return LogTail(text=f"{job.name} ran by script\n"[-bytes_max:], truncated=False)
+        text = f"{job.name} ran by script\n"
+        return LogTail(text=text[-bytes_max:], truncated=len(text) > bytes_max)
 
     def _may_fail(self, call: Call, name: str) -> Fault | None:
         fault = self._fault(call, name)

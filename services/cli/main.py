@@ -62,7 +62,9 @@ def _add_running(commands: Commands) -> None:
     up.add_argument(
         "--port", type=int, help="port of the embedded broker (default: the one used before, else a free one)"
     )
-    _command(commands, "streams", "streams:streams", "make the streams at a broker of your own, and check that it is fit")
+    _command(
+        commands, "streams", "streams:streams", "make the streams at a broker of your own, and check that it is fit"
+    )
     work = _command(commands, "work", "up:work", "run one worker in this process (what `up` starts)")
     work.add_argument("worker", help="the worker's name")
 

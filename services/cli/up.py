@@ -18,8 +18,8 @@ from gonogo.services.cli.session import place_of
 from gonogo.services.runtime.crew import WORKERS, Post, work_until_signalled
 from gonogo.services.runtime.data_dir import DataDir, DataDirError
 from gonogo.services.runtime.logging import configure_logging
-from gonogo.services.runtime.nats_admin import ServerUnfitError
-from gonogo.services.runtime.nats_connect import Access, NotConnectedError
+from gonogo.services.runtime.nats_admin import ServerUnfitError, verify
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, connect
 from gonogo.services.runtime.nats_server import Credentials, read_credentials
 from gonogo.services.runtime.places import Place
 from gonogo.services.runtime.settings import Settings, load_settings
@@ -94,23 +94,33 @@ def run_until_signalled(tree: Tree, ready: Callable[[Credentials], None]) -> int
 def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
     DataDir(place.data_dir).prepare()
 
+    access = Access(
+        url=settings.nats_url or "",
+        user=settings.nats_user,
+        password=settings.nats_password.get_secret_value() if settings.nats_password else None,
+    )
+
     async def main() -> None:
+        await _demand_fit(access)
+        print(f"ready: {access.url}, data dir {place.data_dir}, workers {', '.join(workers)}", flush=True)
         async with asyncio.TaskGroup() as group:
             for worker in workers:
-                access = Access(
-                    url=settings.nats_url or "",
-                    user=settings.nats_user,
-                    password=settings.nats_password.get_secret_value() if settings.nats_password else None,
-                )
                 post = Post(worker=worker, settings=settings, access=access, sole=False, environment=dict(os.environ))
                 group.create_task(work_until_signalled(post))
 
-    print(f"ready: {settings.nats_url}, data dir {place.data_dir}, workers {', '.join(workers)}", flush=True)
     try:
         asyncio.run(main())
     except* (NotConnectedError, ServerUnfitError) as group:
         stop(NOT_SENT, str(group.exceptions[0]), fix="check the broker, its URL and the credentials")
     return OK
+
+
+async def _demand_fit(access: Access) -> None:
+    client = await connect(access)
+    try:
+        await verify(client)
+    finally:
+        await client.close()
 
 
 def work(arguments: argparse.Namespace) -> int:

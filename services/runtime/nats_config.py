@@ -15,30 +15,34 @@ from gonogo.events.base import ROLES
 from gonogo.events.subjects import EVENTS_STREAM, INBOX_STREAM
 
 LEASES = "LEASES"
+SEALED_STREAM = "SEALED"
+EVERY_SEALED = "sealed.>"
+ACCOUNT = "LAUNCH"
+"""The server's account that holds the streams; its name stands in the store's folders."""
 USERS: tuple[str, ...] = (*(role for role in ROLES if role != "request"), "reader", "local", "admin", "system")
 """`local` is the command line as a client; `reader` only reads; `admin` makes the streams and is used at start alone."""
 
 _READ = (
     "$JS.API.INFO",
-    f"$JS.API.STREAM.INFO.{EVENTS_STREAM}",
+    *(f"$JS.API.STREAM.INFO.{stream}" for stream in (EVENTS_STREAM, INBOX_STREAM, SEALED_STREAM, f"KV_{LEASES}")),
     f"$JS.API.STREAM.MSG.GET.{EVENTS_STREAM}",
     f"$JS.API.CONSUMER.CREATE.{EVENTS_STREAM}.>",
     f"$JS.API.CONSUMER.MSG.NEXT.{EVENTS_STREAM}.>",
-    f"$JS.API.CONSUMER.DELETE.{EVENTS_STREAM}.>",
 )
 _LEASE = (
-    f"$JS.API.STREAM.INFO.KV_{LEASES}",
     f"$JS.API.STREAM.MSG.GET.KV_{LEASES}",
     f"$JS.API.DIRECT.GET.KV_{LEASES}.>",
 )
 _INBOX = (
-    f"$JS.API.STREAM.INFO.{INBOX_STREAM}",
     f"$JS.API.CONSUMER.CREATE.{INBOX_STREAM}.>",
     f"$JS.API.CONSUMER.MSG.NEXT.{INBOX_STREAM}.>",
     f"$JS.ACK.{INBOX_STREAM}.>",
     "answer.>",
     "ev.*.*.request",
 )
+_SEALED = (EVERY_SEALED, f"$JS.API.STREAM.MSG.GET.{SEALED_STREAM}")
+_EXTRA = {"intake": _INBOX, "placeholder": _SEALED}
+"""What a role needs beside its own voice: intake hears people and speaks for them, placeholder seals and opens again."""
 
 
 class ServerFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +62,7 @@ def may_publish(user: str) -> tuple[str, ...]:
     if user == "local":
         return (*_READ, *_LEASE, "in.local.>")
     own = (*_READ, *_LEASE, f"ev.*.*.{user}", f"$KV.{LEASES}.{user}", f"$KV.{LEASES}.beat.{user}.*")
-    return (*own, *_INBOX) if user == "intake" else own
+    return (*own, *_EXTRA.get(user, ()))
 
 
 def may_hear(user: str) -> tuple[str, ...]:
@@ -70,12 +74,14 @@ def may_hear(user: str) -> tuple[str, ...]:
 
 
 def render(files: ServerFiles, *, port: int, passwords: Mapping[str, str], store_max: int) -> str:
-    """The whole configuration file. `port` -1 lets the server choose one and report it in `files.ports`."""
+    """The whole configuration file. `port` -1 lets the server choose one and report it in `files.ports`.
+
+    There is no monitoring port, not even on loopback: every user of the machine could read subjects and addresses there.
+    """
     return json.dumps(
         {
             "server_name": "gonogo",
             "listen": f"127.0.0.1:{port}",
-            "http": "127.0.0.1:-1",
             "ports_file_dir": str(files.ports),
             "log_file": str(files.log),
             "logfile_size_limit": 8 * 1024 * 1024,
@@ -85,13 +91,14 @@ def render(files: ServerFiles, *, port: int, passwords: Mapping[str, str], store
             "system_account": "SYS",
             "accounts": {
                 "SYS": {"users": [_user("system", passwords)]},
-                "LAUNCH": {
+                ACCOUNT: {
                     "jetstream": "enabled",
                     "users": [_user(user, passwords) for user in USERS if user != "system"],
                 },
             },
         },
         indent=1,
+        ensure_ascii=False,  # the server reads JSON's quotes, but not its \u escapes
     )
 
 

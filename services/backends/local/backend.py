@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,11 +16,12 @@ from gonogo.events.launch import CreateTerms, Guard, Rendering
 from gonogo.events.request import Problem, Request
 from gonogo.events.submission import Sighting
 from gonogo.services.backends.local import rendering as pure
-from gonogo.services.backends.local.identity import boot_time
+from gonogo.services.backends.local.identity import BOOT_ID, boot_time
 from gonogo.services.backends.local.rendering import Order
 from gonogo.services.backends.local.run_dir import RunDir
+from gonogo.services.backends.local.starting import NOT_MADE, start
+from gonogo.services.backends.local.stopping import stop
 from gonogo.services.backends.port import (
-    Accepted,
     Capabilities,
     JobFacts,
     JobStatus,
@@ -34,7 +33,6 @@ from gonogo.services.backends.port import (
     Reply,
     Sightings,
     StopAnswer,
-    Unclear,
 )
 
 TERMS = CreateTerms(
@@ -47,7 +45,12 @@ TERMS = CreateTerms(
 BIRTH_WITHIN_S = 2.5
 """A supervisor that is not born within this time of its order never starts the command; below the create timeout."""
 HERE = "this host"
-SUPERVISOR = Path(__file__).with_name("supervisor.py")
+
+
+class Named(msgspec.Struct, frozen=True):
+    """The part of an order that says where its run directory is."""
+
+    name: str
 
 
 class LocalBackend:
@@ -72,7 +75,10 @@ class LocalBackend:
         )
 
     async def probe(self) -> str:
-        """See that run directories can be made."""
+        """See that run directories can be made, and processes be told apart."""
+        if not BOOT_ID.exists():
+            message = f"this host has no {BOOT_ID}: the local platform needs Linux with /proc mounted"
+            raise PlatformError(message)
         try:
             await asyncio.to_thread(self._runs_dir.mkdir, mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
@@ -104,12 +110,11 @@ class LocalBackend:
         return await asyncio.to_thread(self._find, name)
 
     async def create(self, rendering: Rendering, secrets: Mapping[str, str]) -> Reply:
-        """Make the run directory, start the supervisor, wait for its birth."""
-        if digest_of(rendering.body.encode()) != rendering.digest:
-            return Refused("DigestMismatch", "the order is not the reviewed one", "checked before anything was made")
-        order = msgspec.json.decode(rendering.body, type=Order)
+        """Start the run. The deadline counts from here, also if this process is paused or its threads are all busy."""
         deadline = boot_time() + BIRTH_WITHIN_S
-        return await asyncio.to_thread(self._create, order, rendering.body.encode(), secrets, deadline)
+        if digest_of(rendering.body.encode()) != rendering.digest:
+            return Refused("DigestMismatch", "the order is not the reviewed one", NOT_MADE)
+        return await asyncio.to_thread(self._create, rendering, secrets, deadline)
 
     async def read_back(self, job: JobRef, rendering: Rendering) -> JobFacts | None:
         """Compare the order that the supervisor has with the rendering."""
@@ -132,111 +137,79 @@ class LocalBackend:
         return await asyncio.to_thread(self._logs, job, bytes_max)
 
     def _run(self, name: str) -> RunDir:
-        if "/" in name or name in ("", ".", ".."):
-            message = f"{name!r} is not a job name"
+        if "/" in name or "\0" in name or name in ("", ".", ".."):
+            message = f"{name!r} cannot be the name of a run directory, so no job can have it"
             raise PlatformError(message)
         return RunDir(self._runs_dir / name)
 
     def _find(self, name: str) -> Sightings:
-        try:
-            others = (entry.name for entry in os.scandir(self._runs_dir) if entry.name != name)
-            control = next(others, None)
-        except FileNotFoundError:
-            control = None
-        except OSError as error:
-            message = f"{self._runs_dir} cannot be read: {error.strerror}"
-            raise PlatformError(message) from error
         run = self._run(name)
         job = run.job()
         found = () if job is None else (Sighting(job=job, state=run.status().state),)
-        return Sightings(found=found, control=control)
-
-    def _create(self, order: Order, body: bytes, secrets: Mapping[str, str], deadline: float) -> Reply:
-        run = self._run(order.name)
         try:
-            self._runs_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-            run.path.mkdir(mode=0o700)
-        except FileExistsError:
-            return Unclear(f"the run directory {run.path} exists already")
+            return Sightings(found=found, control=_another_job(self._runs_dir, name))
+        except FileNotFoundError:
+            return Sightings(found=found, control=None)
         except OSError as error:
-            proof = "its run directory was never made, and without one there is no job"
-            return Refused("RunDirectory", f"{run.path} cannot be made: {error.strerror}", proof)
-        _write_private(run.path / "rendering.json", body)
-        values = {name: secrets[reference] for name, reference in order.secrets.items()}
-        ticket = msgspec.json.encode({"secrets": values, "deadline": deadline})
-        return self._start(run, ticket)
+            message = f"{self._runs_dir} cannot be read: {error.strerror}"
+            raise PlatformError(message) from error
 
-    def _start(self, run: RunDir, ticket: bytes) -> Reply:
-        with os.fdopen(_open_private(run.path / "supervisor.log"), "wb") as log:
-            process = subprocess.Popen(
-                [self._python, "-I", "-S", str(SUPERVISOR), str(run.path)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd="/",
-                env={"PATH": os.defpath},
-                start_new_session=True,
-            )
-        try:
-            answer, _ = process.communicate(ticket, timeout=BIRTH_WITHIN_S + 0.3)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return Unclear("the supervisor did not report its birth in time")
-        job = run.job()
-        if job is None or b"born" not in answer:
-            return Unclear("the supervisor ended without reporting its birth")
-        return Accepted(job)
+    def _create(self, rendering: Rendering, secrets: Mapping[str, str], deadline: float) -> Reply:
+        name = msgspec.json.decode(rendering.body, type=Named).name
+        return start(self._run(name), rendering, secrets, python=self._python, deadline=deadline)
 
     def _read_back(self, job: JobRef, rendering: Rendering) -> JobFacts | None:
         run = self._run(job.name)
-        there = run.job()
-        if there is None:
+        birth, there = run.birth, run.job()
+        if birth is None or there is None:
             return None
-        differences: list[str] = []
+        differences = pure.differences(run.rendering(), rendering)
         if there != job:
-            differences.append(f"the run directory belongs to job {there.id} ({there.identity})")
-        if digest_of(run.rendering()) != rendering.digest:
-            differences.append("the supervisor's order is not the planned one")
-        facts = {"id": there.id, "name": there.name, "order": rendering.digest}
-        return JobFacts(job=job, differences=tuple(differences), facts=facts)
+            differences = (f"the run directory belongs to job {there.id} ({there.identity})", *differences)
+        planned = msgspec.json.decode(rendering.body, type=Order)
+        if birth.token != planned.token:
+            differences = (f"token: planned {planned.token}, the supervisor was born with {birth.token}", *differences)
+        facts = {"id": there.id, "name": there.name, "token": birth.token, "order": rendering.digest}
+        return JobFacts(job=job, differences=differences, facts=facts)
 
     def _status(self, job: JobRef) -> JobStatus:
-        run = self._run(job.name)
-        if run.job() != job:
-            return JobStatus(
-                state="UNKNOWN", raw="not there", reason=f"no run directory of this job in {self._runs_dir}"
-            )
-        return run.status()
+        """One unreadable run says nothing about the others, and nothing about itself either."""
+        try:
+            run = self._run(job.name)
+            if run.job() == job:
+                return run.status()
+        except PlatformError as error:
+            return JobStatus(state="UNKNOWN", raw="unreadable", reason=str(error))
+        return JobStatus(state="UNKNOWN", raw="not there", reason=f"no run directory of this job in {self._runs_dir}")
 
     def _stop(self, job: JobRef) -> StopAnswer:
         run = self._run(job.name)
-        birth = run.birth
-        if run.job() != job or birth is None:
+        if run.job() != job:
             return StopAnswer(taken=False, answer=f"there is no job {job.id} ({job.name}) here")
-        if run.exit is not None:
-            return StopAnswer(taken=True, answer="it has ended already")
-        child = run.child
-        if birth.alive:
-            os.kill(birth.pid, signal.SIGTERM)
-            return StopAnswer(taken=True, answer="its supervisor was asked to stop it")
-        if child is not None and child.alive:
-            os.killpg(child.pid, signal.SIGTERM)
-            return StopAnswer(taken=True, answer="it was asked to stop; it has no supervisor any more")
-        return StopAnswer(taken=True, answer="it is gone")
+        return stop(run)
 
     def _logs(self, job: JobRef, bytes_max: int) -> LogTail:
-        path = self._run(job.name).path / "output.log"
+        run = self._run(job.name)
+        if run.job() != job:
+            message = f"there is no job {job.id} ({job.name}) here"
+            raise PlatformError(message)
         try:
-            with path.open("rb") as file:
+            with run.output.open("rb") as file:
                 size = file.seek(0, os.SEEK_END)
                 file.seek(max(0, size - bytes_max))
-                text = file.read().decode(errors="replace")
+                text = file.read(bytes_max).decode(errors="replace")
         except FileNotFoundError:
             return LogTail(text="", truncated=False)
         except OSError as error:
-            message = f"{path} cannot be read: {error.strerror}"
+            message = f"{run.output} cannot be read: {error.strerror}"
             raise PlatformError(message) from error
         return LogTail(text=text, truncated=size > bytes_max)
+
+
+def _another_job(runs_dir: Path, name: str) -> str | None:
+    with os.scandir(runs_dir) as entries:
+        born = (entry.name for entry in entries if entry.name != name and (Path(entry) / "birth.json").exists())
+        return next(born, None)
 
 
 def _look(path: str) -> PathFact:
@@ -248,15 +221,3 @@ def _look(path: str) -> PathFact:
         writable=exists and os.access(path, os.W_OK),
         viewpoint=HERE,
     )
-
-
-def _open_private(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-
-
-def _write_private(path: Path, content: bytes) -> None:
-    descriptor = _open_private(path)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

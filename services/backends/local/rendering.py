@@ -50,6 +50,28 @@ def render(wish: RenderWish, *, runs_dir: PurePath, base_env: Mapping[str, str])
     return Rendering(body=body.decode(), digest=digest_of(body))
 
 
+def differences(held: bytes, planned: Rendering) -> tuple[str, ...]:
+    """What the supervisor's order says otherwise than the plan, field by field; of environments only the names."""
+    if digest_of(held) == planned.digest:
+        return ()
+    plan = msgspec.json.decode(planned.body, type=Order)
+    try:
+        order = msgspec.json.decode(held, type=Order)
+    except msgspec.MsgspecError:
+        return ("the supervisor's order cannot be read",)
+    found = [
+        f"{field}: planned {getattr(plan, field)!r}, the supervisor has {getattr(order, field)!r}"
+        for field in Order.__struct_fields__
+        if field not in ("env", "secrets") and getattr(plan, field) != getattr(order, field)
+    ]
+    names = {
+        name for name, _ in (plan.env.items() ^ order.env.items()) | (plan.secrets.items() ^ order.secrets.items())
+    }
+    if names:
+        found.append(f"the environment differs in {', '.join(sorted(names))}")
+    return tuple(found) or ("the supervisor's order has other bytes than the planned one",)
+
+
 def guard_for(request: Request, root: str) -> Guard | None:
     """Claimed beside the output, where every copy of the launch would write. Without an output there is no such place."""
     if request.output is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -17,24 +18,38 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-GUARD_EXIT = 79
 OUTPUT_EXIT = 73
+GUARD_EXIT = 79
+NOT_RUNNABLE_EXIT = 126
 NOT_FOUND_EXIT = 127
 KILL_AFTER_S = 10.0
-POLL_S = 0.05
+LOOK_S = 2.0
+"""How often it looks whether a stop was left in the run directory; a signal wakes it at once."""
+RECORD_TRIES_MAX = 600
+"""How often the end is recorded again, a second apart, while the disk is full."""
+
+
+class NotStartedError(Exception):
+    """The command will not be started."""
+
+    def __init__(self, reason: str, *, code: int | None, how: str = "not started") -> None:
+        super().__init__(reason)
+        self.reason, self.code, self.how = reason, code, how
 
 
 def boot_time() -> float:
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
-def start_ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[19])
-
-
-def boot_id() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+def itself() -> dict[str, object]:
+    """This process, in a way that no other process can be mistaken for it."""
+    return {
+        "pid": os.getpid(),
+        "start": int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]),
+        "boot": Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+        "space": str(Path("/proc/self/ns/pid").readlink()),
+        "machine": os.uname().nodename,
+    }
 
 
 def sync_folder(folder: Path) -> None:
@@ -43,19 +58,15 @@ def sync_folder(folder: Path) -> None:
     os.close(descriptor)
 
 
-def write_synced(path: Path, content: dict[str, object]) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        json.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def record(path: Path, content: dict[str, object]) -> None:
-    """Whole or not at all, and never over an earlier record."""
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    write_synced(part, content)
+    """Whole and durable or not at all, and never over an earlier record; a hard link is exclusive over networks too."""
+    part = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.part")
+    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())
         os.link(part, path)
     finally:
         part.unlink()
@@ -67,114 +78,164 @@ class Supervisor:
         self.run_dir = run_dir
         self.secrets: dict[str, str] = ticket["secrets"]
         self.deadline: float = ticket["deadline"]
-        self.order: dict[str, Any] = json.loads((run_dir / "rendering.json").read_text())
-        self.identity: dict[str, object] = {"pid": os.getpid(), "start": start_ticks(os.getpid()), "boot": boot_id()}
-        self.stop_asked = False
+        self.order: dict[str, Any] = json.loads((run_dir / "rendering.json").read_bytes())
+        self.identity = itself()
+        self.signalled = False
+        self.wakes, self.waker = os.pipe()
 
     def live(self, acknowledge: int) -> None:
-        signal.signal(signal.SIGTERM, self.on_stop)
-        if boot_time() > self.deadline:
+        self.listen()
+        if not self.be_born():
             return
-        record(self.run_dir / "birth.json", {**self.identity, "name": self.order["name"], "token": self.order["token"]})
-        if boot_time() > self.deadline:
-            self.end(code=None, reason="born after its deadline; nothing was started", late=True)
-            return
-        os.write(acknowledge, b"born\n")
+        with contextlib.suppress(OSError):  # whoever made this job is dead; the job is not
+            os.write(acknowledge, b"born\n")
         os.close(acknowledge)
-        refusal = self.claim_guard() or self.make_output()
-        if refusal is None:
-            self.run()
+        try:
+            self.claim_guard()
+            self.make_output()
+            child = self.start()
+        except NotStartedError as error:
+            self.end(how=error.how, code=error.code, reason=error.reason)
+        else:
+            self.wait(child)
 
-    def on_stop(self, number: int, frame: FrameType | None) -> None:
-        _ = number, frame
-        self.stop_asked = True
+    def listen(self) -> None:
+        """Handlers, not ignored signals: those would be inherited by the command."""
+        os.set_blocking(self.wakes, False)
+        os.set_blocking(self.waker, False)
+        signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
+        for number in (signal.SIGTERM, signal.SIGCHLD, signal.SIGHUP, signal.SIGINT):
+            signal.signal(number, self.on_signal)
 
-    def claim_guard(self) -> bool | None:
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        _ = frame
+        self.signalled = self.signalled or number == signal.SIGTERM
+
+    def be_born(self) -> bool:
+        """The arrival makes a look-up wait; the clock is read after it, so nobody born has ever been called absent."""
+        if boot_time() > self.deadline:
+            return False
+        arrival = self.run_dir / "arrival.json"
+        record(arrival, {**self.identity, "name": self.order["name"], "token": self.order["token"]})
+        if boot_time() > self.deadline:
+            return False
+        os.link(arrival, self.run_dir / "birth.json")
+        sync_folder(self.run_dir)
+        return True
+
+    def claim_guard(self) -> None:
         """Once per job: only the first identity may run; a second copy is turned away."""
         guard = self.order["guard"]
         if guard is None:
-            return None
-        claim = Path(guard["claim_path"])
-        claim.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return
+        path, mine = Path(guard["claim_path"]), {**self.identity, "job": self.order["name"]}
         try:
-            record(claim, self.identity)
-        except FileExistsError:
-            if json.loads(claim.read_text()) == self.identity:
-                return None
-            self.end(code=GUARD_EXIT, reason="another copy of this launch has claimed the start guard")
-            return True
-        return None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                record(path, mine)
+            theirs = json.loads(path.read_bytes())
+        except (OSError, ValueError) as error:
+            raise NotStartedError(f"the start guard {path} cannot be claimed: {error}", code=OUTPUT_EXIT) from error
+        if theirs != mine:
+            reason = f"another copy of this launch has claimed the start guard {path}"
+            raise NotStartedError(reason, code=GUARD_EXIT, how="duplicate")
 
-    def make_output(self) -> bool | None:
+    def make_output(self) -> None:
         output = self.order["output"]
         if output is None:
-            return None
+            return
         try:
             Path(output).parent.mkdir(parents=True, exist_ok=True)
             Path(output).mkdir()
         except OSError as error:
-            self.end(code=OUTPUT_EXIT, reason=f"the output {output} could not be made: {error.strerror}")
-            return True
-        return None
+            raise NotStartedError(f"the output {output} cannot be made: {error.strerror}", code=OUTPUT_EXIT) from error
 
-    def run(self) -> None:
-        environment = {**self.order["env"], **self.secrets}
+    def start(self) -> subprocess.Popen[bytes]:
+        if self.asked_to_stop() is not None:
+            raise NotStartedError("stopped before the command was started", code=None, how="stopped")
         log = os.open(self.run_dir / "output.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            child = subprocess.Popen(
+            return subprocess.Popen(
                 self.order["argv"],
                 cwd=self.order["cwd"],
-                env=environment,
+                env={**self.order["env"], **self.secrets},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 process_group=0,
+                preexec_fn=self.become_child,  # noqa: PLW1509 - this process has one thread
             )
-        except OSError as error:
-            self.end(code=NOT_FOUND_EXIT, reason=f"the command could not be started: {error.strerror}")
-            return
+        except FileNotFoundError as error:
+            reason = f"the command could not be started: there is no {error.filename}"
+            raise NotStartedError(reason, code=NOT_FOUND_EXIT) from error
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            reason = f"the command could not be started: {getattr(error, 'strerror', None) or error}"
+            raise NotStartedError(reason, code=NOT_RUNNABLE_EXIT) from error
         finally:
             os.close(log)
-        record(self.run_dir / "child.json", {"pid": child.pid, "start": start_ticks(child.pid), "boot": boot_id()})
-        self.wait(child)
+
+    def become_child(self) -> None:
+        """Recorded by the child itself: a command never runs unrecorded, whenever its supervisor is killed."""
+        record(self.run_dir / "child.json", itself())
+        if os.getppid() != self.identity["pid"]:
+            os._exit(1)
 
     def wait(self, child: subprocess.Popen[bytes]) -> None:
         limit = self.order["time_limit_s"]
         ends_at = boot_time() + limit if limit else None
         kill_at: float | None = None
-        reason = None
-        while child.poll() is None:
+        how, reason = "exited", None
+        while os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             now = boot_time()
-            if kill_at is None and (self.stop_asked or (ends_at is not None and now >= ends_at)):
-                reason = "stopped on request" if self.stop_asked else f"its time limit of {limit:g} s was reached"
-                self.signal_group(child.pid, signal.SIGTERM)
-                kill_at = now + KILL_AFTER_S
-            if kill_at is not None and now >= kill_at:
+            if kill_at is None:
+                how, reason = self.reason_to_end(ends_at, now)
+                if reason is not None:
+                    self.signal_group(child.pid, signal.SIGTERM)
+                    kill_at = now + KILL_AFTER_S
+            elif now >= kill_at:
                 self.signal_group(child.pid, signal.SIGKILL)
-            time.sleep(POLL_S)
-        if kill_at is not None:
-            self.signal_group(child.pid, signal.SIGKILL)
-        code = child.returncode
-        self.end(
-            code=code,
-            reason=reason or (f"ended by signal {-code}" if code < 0 else None),
-            stopped=self.stop_asked and kill_at is not None,
-        )
+            self.sleep(min(due - now for due in (now + LOOK_S, kill_at, ends_at) if due is not None and due > now))
+        self.signal_group(child.pid, signal.SIGKILL)  # what it left behind; its corpse still holds the group's number
+        code = child.wait()
+        if code < 0 and reason is None:
+            reason = f"ended by signal {-code}"
+        self.end(how=how, code=code, reason=reason)
+
+    def reason_to_end(self, ends_at: float | None, now: float) -> tuple[str, str | None]:
+        asked = self.asked_to_stop()
+        if asked is not None:
+            return "stopped", asked
+        if ends_at is not None and now >= ends_at:
+            return "timed out", f"its time limit of {self.order['time_limit_s']:g} s was reached"
+        return "exited", None
+
+    def asked_to_stop(self) -> str | None:
+        if (self.run_dir / "stop.json").exists():
+            return "stopped by request"
+        return "its supervisor was told to stop, not through gonogo" if self.signalled else None
+
+    def sleep(self, seconds: float) -> None:
+        if select.select([self.wakes], [], [], seconds)[0]:
+            os.read(self.wakes, 4096)
 
     def signal_group(self, group: int, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
 
-    def end(self, *, code: int | None, reason: str | None, stopped: bool = False, late: bool = False) -> None:
-        record(
-            self.run_dir / "exit.json",
-            {"code": code, "reason": reason, "stopped": stopped, "late": late, "at": time.time()},
-        )
+    def end(self, *, how: str, code: int | None, reason: str | None) -> None:
+        for _ in range(RECORD_TRIES_MAX):
+            with contextlib.suppress(OSError):
+                record(self.run_dir / "exit.json", {"how": how, "code": code, "reason": reason, "at": time.time()})
+                return
+            time.sleep(1)
 
 
 def main() -> None:
     run_dir = Path(sys.argv[1])
-    ticket = json.load(sys.stdin)
+    try:
+        ticket = json.loads(sys.stdin.buffer.read())
+    except ValueError:
+        sys.exit("the creator ended before it had handed over the whole order: nothing was started")
     acknowledge = os.dup(1)
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 0)

@@ -1,0 +1,5 @@
+"""Suites that several implementations have to pass."""
+
+import pytest
+
+pytest.register_assert_rewrite("tests.contracts.backend", "tests.contracts.harness")
