@@ -41,6 +41,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """One launch as the watcher sees it. Without a job there is nothing to watch; `over` ends it for good."""
 
     platform: str = ""
+    target: str = ""
     poll_s: float = 60.0
     job: JobRef | None = None
     state: JobState | None = None
@@ -66,7 +67,7 @@ def evolve(watch: Watch, said: Said) -> Watch:
         case LaunchAccepted(request=request):
             return msgspec.structs.replace(watch, poll_s=request.monitor.poll_s, over=request.monitor.detach)
         case LaunchPlanned(plan=plan):
-            return msgspec.structs.replace(watch, platform=plan.platform)
+            return msgspec.structs.replace(watch, platform=plan.platform, target=plan.target)
         case CancelRequested():
             return msgspec.structs.replace(watch, cancel_wanted=True)
         case WatchDetached():

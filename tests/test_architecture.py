@@ -29,7 +29,10 @@ CONTRACTS = [
 BREACHES = {
     "Say, know, do: events <- projections <- services": ("events/launch.py", "gonogo.projections.jobs"),
     "The contract needs the standard library and msgspec": ("events/base.py", "rich"),
-    "Workers talk through the log, never to each other": ("services/watcher/effects.py", "gonogo.services.notifier.effects"),
+    "Workers talk through the log, never to each other": (
+        "services/watcher/effects.py",
+        "gonogo.services.notifier.effects",
+    ),
     "Deciders are pure": ("services/submitter/decider.py", "time"),
     "Projections are pure; only the store touches a database": ("projections/jobs.py", "subprocess"),
     "Folds do not know the store": ("projections/launches.py", "gonogo.projections.store"),
@@ -42,16 +45,41 @@ BREACHES = {
 """Each contract, and one import that it must refuse: (file, module)."""
 
 BANNED_ANYWHERE = frozenset(
-    "aggregate bus dedup driver dummy executor filler helper helpers logic manager metadata provider repository resubmit"
-    " scheduler sink topic util utils workflow zombie".split()
+    [
+        "aggregate",
+        "bus",
+        "dedup",
+        "driver",
+        "dummy",
+        "executor",
+        "filler",
+        "helper",
+        "helpers",
+        "logic",
+        "manager",
+        "metadata",
+        "provider",
+        "repository",
+        "resubmit",
+        "scheduler",
+        "sink",
+        "topic",
+        "util",
+        "utils",
+        "workflow",
+        "zombie",
+    ]
 )
 """Words that the glossary has another word for, wherever they stand in a name."""
 
-BANNED_ALONE = frozenset("data handle handler info misc process result stuff thing".split())
+BANNED_ALONE = frozenset(["data", "handle", "handler", "info", "misc", "process", "result", "stuff", "thing"])
 """Words that say nothing when they are the whole name of a module, a class or a function."""
 
 ALLOWED = {
-    ("services/placeholder_manager/__init__.py", "placeholder_manager"): "the worker's name, fixed by the subjects of the log",
+    (
+        "services/placeholder_manager/__init__.py",
+        "placeholder_manager",
+    ): "the worker's name, fixed by the subjects of the log",
     ("events/request.py", "Data"): "the request file has a section of that name",
     ("services/backends/local/identity.py", "Process"): "it is a process of the operating system",
 }
@@ -98,7 +126,9 @@ def banned_in(path: Path, *, root: Path) -> set[tuple[str, str]]:
     """(file, name) for every name in the file that the glossary refuses, the file's own name among them."""
     own = path.parent.name if path.stem == "__init__" else path.stem
     named = [(own, True), *names_in(path.read_text())]
-    return {(str(path.relative_to(root)), name) for name, definition in named if is_banned(name, is_definition=definition)}
+    return {
+        (str(path.relative_to(root)), name) for name, definition in named if is_banned(name, is_definition=definition)
+    }
 
 
 def test_every_import_contract_is_kept() -> None:

@@ -25,7 +25,9 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What a backend claims. The contract suite holds it to every claim.
 
     `terms` are the published numbers that the submitter waits by. `proves_refusal`: some answers of create prove that
-    nothing was created; without it every failed create is in doubt.
+    nothing was created; without it every failed create is in doubt. `place`: where alone these jobs exist and can be seen
+    (one host, one folder); empty for a platform that is the same from everywhere. A worker at another place sees nothing,
+    and must not take that for absence.
     """
 
     platform: str
@@ -34,6 +36,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     guard_note: str
     can_delete: bool
     proves_refusal: bool
+    place: str = ""
 
 
 class RenderWish(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,3 +177,11 @@ class Backend(Protocol):
     async def logs(self, job: JobRef, *, bytes_max: int) -> LogTail:
         """The end of the job's output."""
         ...
+
+
+def elsewhere(backend: Backend, target: str) -> str | None:
+    """Why this backend cannot see jobs of that target, or None."""
+    place = backend.capabilities.place
+    if not place or place == target:
+        return None
+    return f"these jobs exist only at {target!r}, and this worker stands at {place!r}: run all workers at one place"

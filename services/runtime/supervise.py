@@ -22,7 +22,7 @@ from gonogo.events.envelope import LogItem
 from gonogo.events.jetstream import JetStreamLog
 from gonogo.projections.store import Store
 from gonogo.services.runtime.checkpoints import Checkpoints
-from gonogo.services.runtime.children import die_with
+from gonogo.services.runtime.children import die_with, wait_dead
 from gonogo.services.runtime.clock import SystemClock, new_instance
 from gonogo.services.runtime.crew import DRAIN_S
 from gonogo.services.runtime.data_dir import DataDir, DataDirLock
@@ -53,9 +53,16 @@ class Tree:
     """The embedded installation of one data dir."""
 
     def __init__(
-        self, data_dir: DataDir, workers: Sequence[str], *, port: int | None, command: Command | None = None
+        self,
+        data_dir: DataDir,
+        workers: Sequence[str],
+        *,
+        port: int | None,
+        command: Command | None = None,
+        pauses_s: Sequence[float] = RESTART_S,
     ) -> None:
         """`command` may be replaced by whoever wants to start the workers differently, e.g. to kill them at chosen points."""
+        self._pauses_s = pauses_s
         self._data_dir = data_dir
         self._workers = workers
         self._command = command or worker_command(data_dir.root)
@@ -84,6 +91,7 @@ class Tree:
             credentials = await self._server.start()
             stack.push_async_callback(self._server.stop)
             viewer = await self._viewer(stack, credentials)
+            stack.callback(viewer.remember)
             stack.push_async_callback(self._stop_children)
             for worker in self._workers:
                 self._start(worker)
@@ -118,11 +126,11 @@ class Tree:
         deaths = 0
         while True:
             process, began = self._children[worker], asyncio.get_running_loop().time()
-            code = await asyncio.to_thread(process.wait)
+            code = await wait_dead(process)
             if self._stopping:
                 return
             deaths = 0 if asyncio.get_running_loop().time() - began > STEADY_S else deaths + 1
-            pause = RESTART_S[min(deaths, len(RESTART_S) - 1)] if deaths else RESTART_S[0]
+            pause = self._pauses_s[min(deaths, len(self._pauses_s) - 1)]
             logger.warning("worker died: starting it again", worker=worker, exit=code, pause_s=pause)
             await asyncio.sleep(pause)
             self._start(worker)
@@ -143,7 +151,7 @@ class Tree:
         for process in living:
             try:
                 async with asyncio.timeout(DRAIN_S + 5):
-                    await asyncio.to_thread(process.wait)
+                    await wait_dead(process)
             except TimeoutError:
                 process.kill()
 

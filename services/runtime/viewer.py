@@ -6,6 +6,7 @@ import asyncio
 
 import structlog
 
+from gonogo.events.envelope import LogItem
 from gonogo.events.log import EventLog, LogUnavailableError
 from gonogo.projections.store import Store
 from gonogo.services.runtime.checkpoints import Checkpoints
@@ -23,6 +24,12 @@ class Viewer:
         self._log = log
         self._store = store
         self._checkpoints = checkpoints
+        self._last: LogItem | None = None
+
+    def remember(self) -> None:
+        """Remember where the log ends, at a clean stop."""
+        if self._checkpoints is not None and self._last is not None:
+            self._checkpoints.note(self._last, force=True)
 
     async def run(self) -> None:
         """Follow for ever."""
@@ -33,6 +40,7 @@ class Viewer:
                     await self._store.reset()
                 async for batch in self._log.follow(after=self._store.position):
                     await self._store.apply(batch)
+                    self._last = batch[-1]
                     if self._checkpoints is not None:
                         await asyncio.to_thread(self._checkpoints.note, batch[-1])
             except LogUnavailableError:

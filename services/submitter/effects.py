@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from gonogo.events.base import Event
 from gonogo.events.ids import digest_of
+from gonogo.events.launch import Plan
 from gonogo.events.submission import (
     SubmissionAccepted,
     SubmissionLookedUp,
@@ -20,7 +21,7 @@ from gonogo.events.submission import (
     SubmissionVerified,
     SubmissionWithheld,
 )
-from gonogo.services.backends.port import Accepted, Backend, PlatformError, Refused, Unclear
+from gonogo.services.backends.port import Accepted, Backend, PlatformError, Refused, Unclear, elsewhere
 from gonogo.services.runtime.decision import AtMostOnce, Repeatable
 from gonogo.services.runtime.secrets import MissingSecretError
 from gonogo.services.runtime.worker import Permit
@@ -46,7 +47,7 @@ class Submitting:
             case Create() if permit is not None:
                 return await self._create(effect, permit)
             case LookUp(plan=plan):
-                return await self._look_up(self._backends[plan.platform], plan.job_name)
+                return await self._look_up(plan)
             case ReadBack():
                 return await self._read_back(effect)
             case _:
@@ -87,12 +88,16 @@ class Submitting:
             return "the bytes to be sent do not hash to the digest in the intent"
         if effect.plan.platform not in self._backends:
             return f"this worker has no backend for the platform {effect.plan.platform!r}"
-        return None
+        return elsewhere(self._backends[effect.plan.platform], effect.plan.target)
 
-    async def _look_up(self, backend: Backend, name: str) -> Event:
+    async def _look_up(self, plan: Plan) -> Event:
+        backend = self._backends[plan.platform]
+        blind = elsewhere(backend, plan.target)
+        if blind is not None:
+            return SubmissionLookedUp(complete=False, cause=blind)
         try:
             async with asyncio.timeout(READ_TIMEOUT_S):
-                sightings = await backend.find(name)
+                sightings = await backend.find(plan.job_name)
         except (PlatformError, TimeoutError) as error:
             cause = str(error) or f"no answer within {READ_TIMEOUT_S:g} s"
             return SubmissionLookedUp(complete=False, cause=cause)

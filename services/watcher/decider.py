@@ -48,6 +48,7 @@ class Query(Repeatable, frozen=True):
     """Ask the platform how the job is; queries of one moment become one question."""
 
     platform: str
+    target: str
     job: JobRef
 
 
@@ -55,6 +56,7 @@ class StopJob(AtMostOnce, frozen=True):
     """Ask the platform to end the job."""
 
     platform: str
+    target: str
     job: JobRef
     number: int
 
@@ -90,9 +92,9 @@ def decide(watch: Watch, trigger: Trigger) -> Decision[Event, WatcherEffect]:
     if _should_stop(watch, trigger):
         number = watch.stop.number + 1 if watch.stop else 1
         intent = JobStopIntended(job=watch.job, number=number)
-        return Decision(record=(intent,), then=(StopJob(watch.platform, watch.job, number),))
+        return Decision(record=(intent,), then=(StopJob(watch.platform, watch.target, watch.job, number),))
     if isinstance(trigger, Due | Recovered) or watch.state is None:
-        return Decision(then=(Query(watch.platform, watch.job),))
+        return Decision(then=(Query(watch.platform, watch.target, watch.job),))
     return NOTHING
 
 

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping
 
 from gonogo.events.job import JobRef, JobStopAnswered
-from gonogo.services.backends.port import Backend, JobStatus, PlatformError, StopAnswer
+from gonogo.services.backends.port import Backend, JobStatus, PlatformError, StopAnswer, elsewhere
 from gonogo.services.runtime.clock import Clock
 from gonogo.services.runtime.decision import AtMostOnce, Repeatable
 from gonogo.services.runtime.worker import Permit
@@ -39,8 +39,10 @@ class Watching:
     async def perform(self, effect: AtMostOnce | Repeatable, permit: Permit | None) -> object:
         """Do it, and say what the platform said."""
         match effect:
-            case Query(platform=platform, job=job):
-                return self._reading(job, await self._ask(platform, job))
+            case Query(platform=platform, target=target, job=job):
+                blind = elsewhere(self._backends[platform], target)
+                answer = PlatformError(blind) if blind else await self._ask(platform, job)
+                return self._reading(job, answer)
             case StopJob() if permit is not None:
                 return await self._stop(effect, permit)
             case _:
@@ -86,10 +88,11 @@ class Watching:
         return {job: statuses.get(job, silent) for job in jobs}
 
     async def _stop(self, effect: StopJob, permit: Permit) -> JobStopAnswered:
-        refusal = await permit.refusal(start_deadline_s=STOP_START_DEADLINE_S)
+        backend = self._backends[effect.platform]
+        refusal = elsewhere(backend, effect.target) or await permit.refusal(start_deadline_s=STOP_START_DEADLINE_S)
         answer = StopAnswer(taken=False, answer=f"not asked: {refusal}")
         if refusal is None:
-            answer = await self._ask_to_stop(self._backends[effect.platform], effect.job)
+            answer = await self._ask_to_stop(backend, effect.job)
         return JobStopAnswered(job=effect.job, number=effect.number, taken=answer.taken, answer=answer.answer)
 
     async def _ask_to_stop(self, backend: Backend, job: JobRef) -> StopAnswer:

@@ -21,7 +21,7 @@ CANARY = "canary-7f3d9a-not-to-be-seen"
 VALUES: Mapping[str, str] = {
     "SPACES": "  a b  ",
     "SUBSTITUTION": "$(id) ${HOME} `id` $$",
-    "QUOTES": "it's \"quoted\" \\ and \\n",
+    "QUOTES": 'it\'s "quoted" \\ and \\n',
     "LINES": "one\ntwo\r\n\tthree\n",
     "EMPTY": "",
     "DASH": "--help",
@@ -78,7 +78,9 @@ class BackendContract:
     async def test_a_name_that_is_taken_is_never_doubled_and_never_called_refused(self, harness):
         job, rendering = await harness.created(LONG)
         again = await harness.backend.create(rendering, {})
-        assert isinstance(again, Unclear), f"a job of this name exists, so this was neither created nor refused: {again}"
+        assert isinstance(again, Unclear), (
+            f"a job of this name exists, so this was neither created nor refused: {again}"
+        )
         assert [sighting.job for sighting in (await harness.backend.find(job.name)).found] == [job]
 
     @card("B03")

@@ -1,6 +1,6 @@
 """A process that creates one local job and is killed, or paused, at a named point of it.
 
-    python -m tests.contracts.creator RUNS_DIR RENDERING_FILE POINT kill|pause
+Run as `python -m tests.contracts.creator RUNS_DIR RENDERING_FILE POINT kill|pause`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,9 @@ class BackendHarness(ABC):
     def request(self, command: tuple[str, ...] = QUICK, **fields: object) -> Request:
         """A request of this platform. `fields` replace those of the request."""
         platform = self.backend.capabilities.platform
-        base = Request(name="card", purpose="smoke", platform=platform, run=Run(command=command), output=self.output("1"))
+        base = Request(
+            name="card", purpose="smoke", platform=platform, run=Run(command=command), output=self.output("1")
+        )
         return msgspec.structs.replace(base, **fields)
 
     def output(self, name: str) -> str:
@@ -64,7 +66,12 @@ class BackendHarness(ABC):
         return self.backend.render(wish)
 
     async def created(
-        self, command: tuple[str, ...] = QUICK, *, name: str = "card-1", values: Mapping[str, str] = {}, **fields: object
+        self,
+        command: tuple[str, ...] = QUICK,
+        *,
+        name: str = "card-1",
+        values: Mapping[str, str] = {},
+        **fields: object,
     ) -> tuple[JobRef, Rendering]:
         """A job, created without doubt. Every name gets an output and a guard of its own unless `fields` say otherwise."""
         fields = {"output": self.output(name), **fields}
@@ -127,4 +134,3 @@ class BackendHarness(ABC):
     async def lifetime(self) -> AsyncIterator[None]:
         """Around one card; whatever it leaves behind is ended here."""
         yield
-

@@ -1,8 +1,9 @@
 """The drill: real processes, a real broker, real jobs; every launch has one process killed at its own named point.
 
 `python -m tests.drill.run`; EACH (kills at each point) from the environment. Each worker is one lane: its next launch is
-published when the kill of the one before has happened, so that a kill meets its own launch; lanes run side by side. A loss is a launch without a verdict, or with one that contradicts the
-platform's own records. The last line counts everything; exit 1 if anything is doubled, lost, in doubt or too easy.
+published when the kill of the one before has happened, so that a kill meets its own launch; lanes run side by side.
+
+A loss is a launch without a verdict, or with one that contradicts the platform's own records. The last line counts everything; exit 1 if anything is doubled, lost, in doubt or too easy.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Drill:
         def command(worker: str):
             return (sys.executable, "-m", "tests.drill.worker", str(self.root), worker)
 
-        tree = Tree(self.data_dir, tuple(WORKERS), port=None, command=command)
+        tree = Tree(self.data_dir, tuple(WORKERS), port=None, command=command, pauses_s=(0.05,))
         ready: asyncio.Future = asyncio.get_running_loop().create_future()
         running = asyncio.ensure_future(tree.run(ready.set_result))
         await asyncio.wait((running, ready), return_when=asyncio.FIRST_COMPLETED)
@@ -89,14 +90,25 @@ class Drill:
         client = Client(connection, "local")
         await client.listen()
         try:
+            progress = asyncio.ensure_future(self._tell())
             lanes = {point.worker: [p for p in POINTS if p.worker == point.worker] for point in POINTS}
             await asyncio.gather(*(self._lane(client, points) for points in lanes.values()))
             await asyncio.gather(*(event.wait() for event in self.settled.values()))
             await asyncio.sleep(2)
         finally:
+            progress.cancel()
             follower.cancel()
             await connection.close()
             await reader.close()
+
+    async def _tell(self) -> None:
+        while True:
+            await asyncio.sleep(20)
+            killed = sum(map(self.was_killed, self.points))
+            open_ = [
+                f"{k[:6]} {self.views.get(k, INITIAL).standing}" for k, v in self.settled.items() if not v.is_set()
+            ]
+            print(f"{len(self.points)} launches, {killed} killed, open: {open_[:8]}", flush=True)
 
     async def _lane(self, client: Client, points: list[Point]) -> None:
         for round_ in range(self.each * TRIES_MAX):

@@ -230,7 +230,7 @@ def speak_after_the_end() -> Iterator[None]:
 
     def decide(watch, trigger):
         if watch.over and watch.job is not None and isinstance(trigger, Due):
-            return Decision(then=(watcher_decider.Query(watch.platform, watch.job),))
+            return Decision(then=(watcher_decider.Query(watch.platform, watch.target, watch.job),))
         return watcher_decider.decide(watch, trigger)
 
     def due(watch, now):

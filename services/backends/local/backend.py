@@ -17,6 +17,7 @@ from gonogo.events.request import Problem, Request
 from gonogo.events.submission import Sighting
 from gonogo.services.backends.local import rendering as pure
 from gonogo.services.backends.local.identity import BOOT_ID, boot_time
+from gonogo.services.backends.local.place import place_of
 from gonogo.services.backends.local.rendering import Order
 from gonogo.services.backends.local.run_dir import RunDir
 from gonogo.services.backends.local.starting import NOT_MADE, start
@@ -61,6 +62,7 @@ class LocalBackend:
         self._runs_dir = runs_dir
         self._base_env = base_env
         self._python = python
+        self._place: str | None = None
 
     @property
     def capabilities(self) -> Capabilities:
@@ -72,6 +74,7 @@ class LocalBackend:
             guard_note="on: exclusive create beside the output (a local file system; not proven on network ones)",
             can_delete=False,
             proves_refusal=True,
+            place=self._here(),
         )
 
     async def probe(self) -> str:
@@ -135,6 +138,11 @@ class LocalBackend:
     async def logs(self, job: JobRef, *, bytes_max: int) -> LogTail:
         """The end of the command's output."""
         return await asyncio.to_thread(self._logs, job, bytes_max)
+
+    def _here(self) -> str:
+        if self._place is None:
+            self._place = place_of(self._runs_dir.parent / "place")
+        return self._place
 
     def _run(self, name: str) -> RunDir:
         if "/" in name or "\0" in name or name in ("", ".", ".."):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from gonogo.services.backends.port import PlatformError
+from gonogo.services.backends.port import PlatformError, elsewhere
 from gonogo.services.preflight.poll import Station, Verdict
 
 
 async def check_access(station: Station) -> Verdict:
     """One read-only question to the platform."""
+    blind = elsewhere(station.backend, station.plan.target)
+    if blind is not None:
+        return station.no_go("access", blind, fix="start the workers on one host with one data dir")
     try:
         evidence = await station.backend.probe()
     except PlatformError as error:
