@@ -94,7 +94,7 @@ async def prepare(client: Client, *, events_max: int = EVENTS_MAX, must_exist: f
     """
     _demand_version(client)
     for name, wanted in streams_of(events_max).items():
-        info = await _info(client, name)
+        info = await _look_at(client, name)
         if info.error is None:
             _demand_fit(name, wanted, info)
         elif name in must_exist:
@@ -116,7 +116,7 @@ async def verify(client: Client, *, inbox: bool) -> None:
     for name, wanted in streams_of(EVENTS_MAX).items():
         if name == INBOX_STREAM and not inbox:
             continue
-        info = await _info(client, name)
+        info = await _look_at(client, name)
         if info.error is not None:
             told = f"the broker has no stream {name} ({info.error.description})"
             message = f"{told}: start it with gonogo up, or make its streams with gonogo streams --nats URL"
@@ -141,7 +141,7 @@ async def demand_sync_always(system: Client) -> None:
         raise ServerUnfitError(message)
 
 
-async def _info(client: Client, name: str) -> StreamInfo:
+async def _look_at(client: Client, name: str) -> StreamInfo:
     try:
         return await stream_info(client, name)
     except LogUnavailableError as error:

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from gonogo.events.jetstream_wire import stream_info
-from gonogo.services.runtime import nats_binary, nats_server
+from gonogo.services.runtime import nats_binary
+from gonogo.services.runtime import nats_server as server_module
 from gonogo.services.runtime.data_dir import DataDir, DataDirError, DataDirLock
 from gonogo.services.runtime.nats_admin import ServerUnfitError, demand_sync_always
 from gonogo.services.runtime.nats_binary import find_binary
@@ -95,48 +96,48 @@ async def heard(nats: Nats) -> int:
     return info.state.messages
 
 
-async def test_it_reports_that_it_syncs_before_it_acknowledges(nats: Nats) -> None:
-    async with nats.connected("system") as system:
+async def test_it_reports_that_it_syncs_before_it_acknowledges(nats_server: Nats) -> None:
+    async with nats_server.connected("system") as system:
         await demand_sync_always(system)
 
 
-async def test_whoever_may_not_ask_for_the_report_is_told_so(nats: Nats) -> None:
-    async with nats.connected("reader") as reader:
+async def test_whoever_may_not_ask_for_the_report_is_told_so(nats_server: Nats) -> None:
+    async with nats_server.connected("reader") as reader:
         with pytest.raises(ServerUnfitError, match="ask as a system user"):
             await demand_sync_always(reader)
 
 
 async def test_a_server_that_syncs_only_now_and_then_is_refused_and_not_left_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats: Nats
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats_server: Nats
 ) -> None:
     def lazy(*args, **kwargs) -> str:
         text = render(*args, **kwargs)
         assert '"always"' in text
         return text.replace('"always"', '"2m"')
 
-    monkeypatch.setattr(nats_server, "render", lazy)
+    monkeypatch.setattr(server_module, "render", lazy)
     server = a_server(tmp_path / "d")
     with pytest.raises(ServerUnfitError, match="does not sync before it acknowledges"):
         await server.start()
     assert await until_gone(server.pid)
 
 
-async def test_all_of_its_files_are_readable_to_this_user_alone(nats: Nats) -> None:
-    root = nats.data_dir.root
+async def test_all_of_its_files_are_readable_to_this_user_alone(nats_server: Nats) -> None:
+    root = nats_server.data_dir.root
     others = [path for path in (root, *root.iterdir()) if stat.S_IMODE(path.stat().st_mode) & 0o077]
     assert others == []
     assert {"credentials.json", "nats.conf", "nats.log", "store.lock"} <= {path.name for path in root.iterdir()}
 
 
-async def test_no_password_stands_in_an_argument_an_environment_or_the_log(nats: Nats) -> None:
-    process = Path(f"/proc/{nats.server.pid}")
+async def test_no_password_stands_in_an_argument_an_environment_or_the_log(nats_server: Nats) -> None:
+    process = Path(f"/proc/{nats_server.server.pid}")
     visible = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
-    visible += (nats.data_dir.root / "nats.log").read_bytes() + repr(nats.credentials).encode()
+    visible += (nats_server.data_dir.root / "nats.log").read_bytes() + repr(nats_server.credentials).encode()
     assert b"nats.conf" in visible
-    for user, password in nats.credentials.passwords.items():
+    for user, password in nats_server.credentials.passwords.items():
         assert len(password) >= 24, user
         assert password.encode() not in visible, user
-    assert len(set(nats.credentials.passwords.values())) == len(nats.credentials.passwords)
+    assert len(set(nats_server.credentials.passwords.values())) == len(nats_server.credentials.passwords)
 
 
 def listeners(pid: int) -> list[str]:
@@ -144,19 +145,21 @@ def listeners(pid: int) -> list[str]:
     sockets = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):
-            sockets.add(os.readlink(descriptor))
+            sockets.add(str(descriptor.readlink()))
     rows = [
         line.split() for table in ("tcp", "tcp6") for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()
     ]
     return [row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
 
 
-async def test_it_listens_on_one_port_and_on_loopback_alone(nats: Nats) -> None:
-    port = int(nats.credentials.url.rpartition(":")[2])
-    assert listeners(nats.server.pid) == [f"0100007F:{port:04X}"]
+async def test_it_listens_on_one_port_and_on_loopback_alone(nats_server: Nats) -> None:
+    port = int(nats_server.credentials.url.rpartition(":")[2])
+    assert listeners(nats_server.server.pid) == [f"0100007F:{port:04X}"]
 
 
-async def test_a_second_one_on_the_same_data_dir_is_refused_and_told_who_has_it(tmp_path: Path, nats: Nats) -> None:
+async def test_a_second_one_on_the_same_data_dir_is_refused_and_told_who_has_it(
+    tmp_path: Path, nats_server: Nats
+) -> None:
     parent, server = await asyncio.to_thread(start_parent, tmp_path / "d")
     try:
         with (
@@ -169,7 +172,7 @@ async def test_a_second_one_on_the_same_data_dir_is_refused_and_told_who_has_it(
         kill_parent(parent)
 
 
-async def test_it_dies_with_its_parent_even_if_that_is_killed(tmp_path: Path, nats: Nats) -> None:
+async def test_it_dies_with_its_parent_even_if_that_is_killed(tmp_path: Path, nats_server: Nats) -> None:
     parent, server = await asyncio.to_thread(start_parent, tmp_path / "d")
     assert state_of(server) is not None
     kill_parent(parent)
@@ -181,7 +184,7 @@ async def test_it_dies_with_its_parent_even_if_that_is_killed(tmp_path: Path, na
 
 
 async def test_one_that_outlives_its_parent_keeps_its_store_to_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats: Nats
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats_server: Nats
 ) -> None:
     parent, orphan = await asyncio.to_thread(start_parent, tmp_path / "d")
     os.kill(orphan, signal.SIGSTOP)
@@ -190,10 +193,10 @@ async def test_one_that_outlives_its_parent_keeps_its_store_to_itself(
     server = a_server(tmp_path / "d")
     try:
         with DataDirLock(server.data_dir):
-            monkeypatch.setattr(nats_server, "FREE_WITHIN_S", 0.3)
+            monkeypatch.setattr(server_module, "FREE_WITHIN_S", 0.3)
             with pytest.raises(ServerUnfitError, match=f"process {orphan}.*still holds.*End it with: kill -9 {orphan}"):
                 await server.start()
-            monkeypatch.setattr(nats_server, "FREE_WITHIN_S", 10.0)
+            monkeypatch.setattr(server_module, "FREE_WITHIN_S", 10.0)
             os.kill(orphan, signal.SIGCONT)
             await server.start()
             assert await until_gone(orphan)
@@ -214,7 +217,7 @@ async def test_after_its_death_it_is_told_and_comes_back_on_the_same_port_with_e
         await own_nats.start()
         assert own_nats.credentials == before
         async with asyncio.timeout(10):
-            while not patient.is_connected:  # noqa: ASYNC110 - the library has no event for it
+            while not patient.is_connected:
                 await asyncio.sleep(0.05)
     await say(own_nats, "b")
     assert await heard(own_nats) == 2
@@ -231,7 +234,7 @@ async def test_a_clean_stop_and_start_keeps_port_passwords_and_messages(own_nats
 
 
 async def test_after_its_death_it_never_moves_to_another_port(own_nats: Nats, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nats_server, "FREE_WITHIN_S", 0.3)
+    monkeypatch.setattr(server_module, "FREE_WITHIN_S", 0.3)
     port = int(own_nats.credentials.url.rpartition(":")[2])
     await own_nats.server.stop()
     with socket.socket() as thief:
@@ -242,8 +245,8 @@ async def test_after_its_death_it_never_moves_to_another_port(own_nats: Nats, mo
             await own_nats.server.start()
 
 
-async def test_a_taken_port_is_named(tmp_path: Path, nats: Nats) -> None:
-    port = int(nats.credentials.url.rpartition(":")[2])
+async def test_a_taken_port_is_named(tmp_path: Path, nats_server: Nats) -> None:
+    port = int(nats_server.credentials.url.rpartition(":")[2])
     with pytest.raises(
         ServerUnfitError, match=rf"port {port} cannot be used \(another program has it\): choose another"
     ):
@@ -251,12 +254,12 @@ async def test_a_taken_port_is_named(tmp_path: Path, nats: Nats) -> None:
 
 
 @pytest.mark.parametrize("port", [0, -1, 65536])
-async def test_a_port_that_cannot_be_is_named(tmp_path: Path, port: int, nats: Nats) -> None:
+async def test_a_port_that_cannot_be_is_named(tmp_path: Path, port: int, nats_server: Nats) -> None:
     with pytest.raises(ServerUnfitError, match=f"port {port} does not exist"):
         await a_server(tmp_path / "d", port).start()
 
 
-async def test_a_data_dir_may_have_any_name(tmp_path: Path, nats: Nats) -> None:
+async def test_a_data_dir_may_have_any_name(tmp_path: Path, nats_server: Nats) -> None:
     server = a_server(tmp_path / 'josé\'s "new" {训练} #1 $HOME')
     await server.start()
     try:
@@ -266,9 +269,9 @@ async def test_a_data_dir_may_have_any_name(tmp_path: Path, nats: Nats) -> None:
 
 
 async def test_what_it_says_before_it_dies_at_once_is_passed_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats: Nats
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats_server: Nats
 ) -> None:
-    monkeypatch.setattr(nats_server, "render", lambda *_args, **_kwargs: "listen: [")
+    monkeypatch.setattr(server_module, "render", lambda *_args, **_kwargs: "listen: [")
     with pytest.raises(ServerUnfitError, match=r"ended at once \(exit 1\): nats-server: .*Mend that"):
         await a_server(tmp_path / "d").start()
 
