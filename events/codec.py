@@ -17,7 +17,7 @@ from gonogo.events.catalogue import EVENTS, dataschema_of
 from gonogo.events.envelope import Entry, Said, TriggerWord, Unreadable, Utterance
 from gonogo.events.ids import History, trace_parent
 from gonogo.events.log import UnreadableEventError
-from gonogo.events.redaction import known_secret, mask_secrets
+from gonogo.events.redaction import MASK, known_secret, mask_secrets
 from gonogo.events.subjects import SubjectError, parse_event_subject
 
 TYPE_PREFIX = "gonogo."
@@ -153,9 +153,14 @@ def _masked(value: Any) -> Any:
         case str():
             return mask_secrets(value)
         case list():
-            items: list[Any] = value
-            return [_masked(item) for item in items]
+            return list(map(_masked, cast("list[Any]", value)))
         case dict():
-            return {mask_secrets(k): _masked(v) for k, v in cast("dict[str, Any]", value).items()}
+            return {mask_secrets(k): _masked_as(k, v) for k, v in cast("dict[str, Any]", value).items()}
         case _:
             return value
+
+
+def _masked_as(name: str, value: Any) -> Any:
+    """A value may be a secret only by the name in front of it: `{"DB_PASSWORD": "…"}`."""
+    masked = _masked(value)
+    return MASK if isinstance(masked, str) and known_secret(f"{name}: {masked}") else masked

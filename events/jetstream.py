@@ -7,23 +7,27 @@ with the same id and version until it is.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from itertools import count
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from itertools import chain, count, repeat
 
 from nats.aio.client import Client
 
 from gonogo.events import codec
 from gonogo.events.envelope import Entry, LogItem, Utterance
 from gonogo.events.ids import History
-from gonogo.events.jetstream_pull import PullConsumer, Pulled
+from gonogo.events.jetstream_follow import Follower
+from gonogo.events.jetstream_pull import PullConsumer
 from gonogo.events.jetstream_wire import (
-    DUPLICATE_IN_PROCESS,
-    IN_FLIGHT,
-    MAXIMUM_REACHED,
+    NO_ROOM,
+    NOT_YET,
+    UNAVAILABLE,
     WRONG_LAST_SEQUENCE,
     ApiError,
     PubAck,
     StoredMessage,
+    message_at,
     next_message,
     read_answer,
     request,
@@ -38,6 +42,11 @@ PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0)
 FULL_AT = 0.9
 """New intents are refused above this share of the stream's size; outcomes are still taken."""
 FULLNESS_EVERY_S = 1.0
+_LAST_NUMBER = re.compile(r"(\d+)\s*\Z")
+
+
+class _BehindError(LogUnavailableError):
+    """The history ends before the version that was expected: damage, if it stays so."""
 
 
 class JetStreamLog:
@@ -59,12 +68,34 @@ class JetStreamLog:
         self._numbers = count(1)
         self._fullness = 0.0
         self._fullness_at: float | None = None
+        self._follower = Follower(self, sleep=sleep)
 
     async def append(self, utterance: Utterance, *, expected: int) -> Appended | Conflict:
         """Store `utterance` if the history's version is `expected`."""
         body = codec.encode(utterance)
-        if _is_intent(utterance):
-            await self._demand_room()
+        ends = self._monotonic() + APPEND_BUDGET_S
+        room = not _is_intent(utterance)
+        cause = LogUnavailableError("another write was in the way")
+        for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
+            try:
+                if not room:
+                    await self._demand_room()
+                    room = True  # and never asked again: from now on an earlier try may have been stored
+                answer = await self._publish(utterance, body, expected)
+                if answer is not None:
+                    return answer
+            except LogUnavailableError as error:
+                cause = error
+            if self._monotonic() + pause_s > ends:
+                break
+            await self._sleep(pause_s)
+        if isinstance(cause, _BehindError):
+            raise LogDamagedError(str(cause)) from cause
+        text = f"{utterance.history}: no definite answer in {APPEND_BUDGET_S:g} s; nothing is concluded ({cause})"
+        raise LogUnavailableError(text) from cause
+
+    async def _publish(self, utterance: Utterance, body: bytes, expected: int) -> Appended | Conflict | None:
+        """One try. None: nothing is known yet, repeat."""
         subject = event_subject(utterance.history, utterance.role)
         headers = {
             "Nats-Expected-Stream": EVENTS_STREAM,
@@ -72,48 +103,46 @@ class JetStreamLog:
             "Nats-Expected-Last-Subject-Sequence-Subject": history_filter(utterance.history),
             "Nats-Msg-Id": utterance.id,
         }
-        began = self._monotonic()
-        for attempt in count():
-            try:
-                message = await request(self._client, subject, body, headers=dict(headers))
-                answer = await self._conclude(utterance, read_answer(message, subject, PubAck), expected)
-                if answer is not None:
-                    return answer
-            except LogUnavailableError:
-                if self._monotonic() - began > APPEND_BUDGET_S:
-                    raise
-            await self._sleep(PAUSES_S[min(attempt, len(PAUSES_S) - 1)])
-            if self._monotonic() - began > APPEND_BUDGET_S:
-                break
-        message_text = (
-            f"{utterance.history}: the log gave no definite answer in {APPEND_BUDGET_S:g} s; nothing is concluded"
-        )
-        raise LogUnavailableError(message_text)
-
-    async def _conclude(self, utterance: Utterance, ack: PubAck, expected: int) -> Appended | Conflict | None:
-        """What an answer means; None: nothing yet, repeat."""
+        ack = read_answer(await request(self._client, subject, body, headers=headers), subject, PubAck)
         if ack.error is None:
-            if ack.duplicate:
-                return await self._whose(utterance, expected)
-            return Appended(ack.seq)
-        match ack.error.err_code:
-            case code if code == WRONG_LAST_SEQUENCE:
-                return await self._whose(utterance, expected)
-            case code if code == MAXIMUM_REACHED:
+            return await self._own(utterance, ack.seq) if ack.duplicate else Appended(ack.seq)
+        match ack.error:
+            case ApiError(err_code=code) if code == WRONG_LAST_SEQUENCE:
+                return await self._whose(utterance, expected, ack.error)
+            case ApiError(err_code=code) if code in NO_ROOM:
                 text = f"the log is full ({ack.error.description}): give its stream more room, then start again"
                 raise LogFullError(text)
-            case code if code in (IN_FLIGHT, DUPLICATE_IN_PROCESS):
+            case ApiError(err_code=code) if code in NOT_YET or ack.error.code == UNAVAILABLE:
                 return None
             case _:
                 raise _refused(ack.error)
 
-    async def _whose(self, utterance: Utterance, expected: int) -> Appended | Conflict | None:
+    async def _own(self, utterance: Utterance, sequence: int) -> Appended | None:
+        """The server knows the id already: see that it stands for this very utterance."""
+        message = await message_at(self._client, EVENTS_STREAM, sequence)
+        if message is None:
+            return None
+        if _is(utterance, _decoded(message)):
+            return Appended(sequence)
+        text = f"{utterance.history}: the id {utterance.id} already stands for message {sequence}: an id was used twice; nothing was stored"
+        raise EventLogError(text)
+
+    async def _whose(self, utterance: Utterance, expected: int, error: ApiError) -> Appended | Conflict | None:
         """See whether the history moved on by this very utterance (its first answer was lost) or by another."""
         items = await self.read(utterance.history, after=expected)
         for item in items:
-            if isinstance(item, Entry) and item.said[0].id == utterance.id:
+            if _is(utterance, item):
                 return Appended(item.sequence)
-        return Conflict(items[-1].sequence) if items else None
+        if items:
+            return Conflict(items[-1].sequence)
+        actual = _LAST_NUMBER.search(error.description)
+        if actual is not None and int(actual.group(1)) < expected:
+            text = (
+                f"{utterance.history} ends at sequence {actual.group(1)}, but {expected} was read from it: "
+                "stop, and restore the log from its backup"
+            )
+            raise _BehindError(text)
+        return None
 
     async def read(self, history: History, *, after: int = 0) -> tuple[LogItem, ...]:
         """Everything said in `history` after sequence `after`, asked of the leader."""
@@ -123,7 +152,7 @@ class JetStreamLog:
             message = await next_message(self._client, EVENTS_STREAM, after=position, subject=subject)
             if message is None:
                 return tuple(items)
-            items.append(_stored(message))
+            items.append(_decoded(message))
             position = message.seq
 
     async def tail(self) -> int:
@@ -134,31 +163,22 @@ class JetStreamLog:
             raise LogUnavailableError(text)
         return info.state.last_seq
 
-    async def follow(self, *, after: int) -> AsyncIterator[Sequence[LogItem]]:
-        """Everything after sequence `after`, in order, without gaps, in batches, for ever."""
-        position, gaps = after, 0
-        while True:
-            await self._demand_no_regression(position)
-            consumer = PullConsumer(
-                self._client, EVENTS_STREAM, f"{self._reader}-{next(self._numbers)}", _from(position)
-            )
-            async for batch in consumer.batches():
-                fresh, gap = _in_order(batch, position)
-                if fresh:
-                    position, gaps = fresh[-1].sequence, 0
-                    yield [_pulled(message) for message in fresh]
-                if gap:
-                    gaps += 1
-                    break
-            if gaps > 1:
-                text = f"the log has a gap after sequence {position}: stop, restore it from its backup, and compare checkpoints"
-                raise LogDamagedError(text)
+    async def has(self, sequence: int) -> bool:
+        """Whether there is a message with that sequence, asked of the leader."""
+        return await message_at(self._client, EVENTS_STREAM, sequence) is not None
 
-    async def _demand_no_regression(self, position: int) -> None:
-        tail = await self.tail()
-        if tail < position:
-            text = f"the log ends at sequence {tail}, but {position} was read from it: stop, restore it from its backup"
-            raise LogDamagedError(text)
+    def consumer(self, config: Mapping[str, object]) -> PullConsumer:
+        """A new consumer of this reader."""
+        return PullConsumer(self._client, EVENTS_STREAM, f"{self._reader}-{next(self._numbers)}", config)
+
+    async def follow(self, *, after: int) -> AsyncIterator[Sequence[LogItem]]:
+        """Everything after sequence `after`, in order, without gaps, in batches, for ever.
+
+        Raises LogUnavailableError when the log cannot be reached; follow again from where you are.
+        """
+        async with aclosing(self._follower.follow(after)) as batches:
+            async for batch in batches:
+                yield batch
 
     async def _demand_room(self) -> None:
         now = self._monotonic()
@@ -177,6 +197,12 @@ def _is_intent(utterance: Utterance) -> bool:
     return any(name.endswith("Intended") or name == "LaunchAccepted" for name in names)
 
 
+def _is(utterance: Utterance, item: LogItem) -> bool:
+    if not isinstance(item, Entry):
+        return False
+    return (item.history, item.role, item.said[0].id) == (utterance.history, utterance.role, utterance.id)
+
+
 def _refused(error: ApiError) -> EventLogError:
     text = (
         f"the log refused an append ({error.err_code}: {error.description}): check the server's version and permissions"
@@ -184,35 +210,5 @@ def _refused(error: ApiError) -> EventLogError:
     return EventLogError(text)
 
 
-def _from(position: int) -> dict[str, object]:
-    return {
-        "deliver_policy": "by_start_sequence",
-        "opt_start_seq": position + 1,
-        "ack_policy": "none",
-        "replay_policy": "instant",
-        "inactive_threshold": 30_000_000_000,
-        "mem_storage": True,
-        "num_replicas": 1,
-        "max_waiting": 64,
-    }
-
-
-def _in_order(batch: list[Pulled], position: int) -> tuple[list[Pulled], bool]:
-    """The part of a batch that continues at `position`, and whether it breaks off with a gap."""
-    fresh: list[Pulled] = []
-    for message in batch:
-        if message.sequence <= position:
-            continue
-        if message.sequence != position + 1:
-            return fresh, True
-        fresh.append(message)
-        position = message.sequence
-    return fresh, False
-
-
-def _stored(message: StoredMessage) -> LogItem:
+def _decoded(message: StoredMessage) -> LogItem:
     return codec.decode(message.subject, message.data, sequence=message.seq, stored_at=message.time)
-
-
-def _pulled(message: Pulled) -> LogItem:
-    return codec.decode(message.subject, message.data, sequence=message.sequence, stored_at=message.stored_at)

@@ -6,6 +6,7 @@ What stays for audit is the redacted copy in the message's own history.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
 from datetime import datetime
 
 import nats.errors
@@ -80,12 +81,12 @@ class JetStreamInbox:
         """Every word not yet done, for ever."""
         while True:
             consumer = PullConsumer(self._client, INBOX_STREAM, CONSUMER, _CONFIG, batch=BATCH)
-            try:
-                async for batch in consumer.batches():
-                    for pulled in batch:
-                        yield JetStreamMessage(self._client, pulled)
-            except LogUnavailableError:
-                await self._sleep(PAUSE_S)
+            with suppress(LogUnavailableError):
+                async with aclosing(consumer.batches()) as batches:
+                    async for batch in batches:
+                        for pulled in batch:
+                            yield JetStreamMessage(self._client, pulled)
+            await self._sleep(PAUSE_S)
 
     async def answer(self, subject: str, sequence: int, body: bytes) -> None:
         """Tell the client, as far as anyone listens."""

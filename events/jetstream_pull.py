@@ -14,6 +14,7 @@ import msgspec
 import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
 
 from gonogo.events.jetstream_wire import Plain, ask
 from gonogo.events.log import LogUnavailableError
@@ -29,6 +30,7 @@ BUFFER_MAX = 20_000
 _NS = 1_000_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ACK_PARTS = 9
+_ACK_PARTS_OF_A_DOMAIN = 11
 
 
 class Pulled(msgspec.Struct, frozen=True):
@@ -80,16 +82,16 @@ class PullConsumer:
         finally:
             await self._unsubscribe(subscription)
 
-    async def _subscribe(self, inbox: str) -> object:
+    async def _subscribe(self, inbox: str) -> Subscription:
         try:
             return await self._client.subscribe(inbox, cb=self._receive, pending_msgs_limit=-1, pending_bytes_limit=-1)
         except nats.errors.Error as error:
             text = f"the log cannot be followed: {error}"
             raise LogUnavailableError(text) from error
 
-    async def _unsubscribe(self, subscription: object) -> None:
+    async def _unsubscribe(self, subscription: Subscription) -> None:
         try:
-            await subscription.unsubscribe()  # type: ignore[attr-defined]
+            await subscription.unsubscribe()
         except (nats.errors.Error, OSError):
             return
 
@@ -140,10 +142,17 @@ class PullConsumer:
 
 
 def _pulled(message: Msg) -> Pulled | None:
-    """`$JS.ACK.<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`."""
+    """The reply of a message of a stream says which one it is; None for one that comes from elsewhere.
+
+    `$JS.ACK.[<domain>.<account>.]<stream>.<consumer>.<delivered>.<stream seq>.<consumer seq>.<time>.<pending>`
+    """
     parts = message.reply.split(".")
     if len(parts) < _ACK_PARTS:
         return None
-    sequence, nanoseconds = int(parts[-4]), int(parts[-2])
-    stored_at = _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    places = parts[4:] if len(parts) >= _ACK_PARTS_OF_A_DOMAIN else parts[2:]
+    if not (places[3].isdigit() and places[5].isdigit()):
+        return None
+    sequence, nanoseconds = int(places[3]), int(places[5])
+    # rounded as the codec of the API answers rounds: a message has one time, however it was read
+    stored_at = _EPOCH + timedelta(microseconds=(nanoseconds + 500) // 1000)
     return Pulled(message.subject, message.data, sequence, stored_at, message.reply)

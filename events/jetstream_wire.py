@@ -20,11 +20,12 @@ REQUEST_TIMEOUT_S = 2.0
 
 WRONG_LAST_SEQUENCE = 10071
 NO_MESSAGE_FOUND = 10037
-MAXIMUM_REACHED = 10077
-IN_FLIGHT = 10164
-DUPLICATE_IN_PROCESS = 10158
-CONSUMER_NOT_FOUND = 10014
-STREAM_NOT_FOUND = 10059
+NO_ROOM = frozenset((10002, 10023, 10047, 10077))
+"""The account, the server, its disk or the stream has no room left."""
+NOT_YET = frozenset((10158, 10164))
+"""A write to the same history, or with the same id, is in flight: says nothing about how it ends."""
+UNAVAILABLE = 503
+"""The class of errors that pass by themselves."""
 
 T = TypeVar("T")
 
@@ -53,6 +54,7 @@ class StoredMessage(msgspec.Struct, frozen=True):
     seq: int
     time: datetime
     data: bytes = b""
+    hdrs: bytes = b""
 
 
 class MessageAnswer(msgspec.Struct, frozen=True):
@@ -125,13 +127,25 @@ async def stream_info(client: Client, stream: str) -> StreamInfo:
 
 async def next_message(client: Client, stream: str, *, after: int, subject: str) -> StoredMessage | None:
     """The first message after `after` on `subject` (wildcards allowed), asked of the leader."""
-    answer = await ask(
-        client, f"$JS.API.STREAM.MSG.GET.{stream}", {"seq": after + 1, "next_by_subj": subject}, MessageAnswer
-    )
+    return await _get(client, stream, {"seq": after + 1, "next_by_subj": subject})
+
+
+async def message_at(client: Client, stream: str, sequence: int) -> StoredMessage | None:
+    """The message with that sequence, asked of the leader; None if there is none."""
+    return await _get(client, stream, {"seq": sequence})
+
+
+async def last_message(client: Client, stream: str, *, subject: str) -> StoredMessage | None:
+    """The last message on `subject`, asked of the leader."""
+    return await _get(client, stream, {"last_by_subj": subject})
+
+
+async def _get(client: Client, stream: str, wish: dict[str, object]) -> StoredMessage | None:
+    answer = await ask(client, f"$JS.API.STREAM.MSG.GET.{stream}", wish, MessageAnswer)
     if answer.message is not None:
         return answer.message
     if answer.error is not None and answer.error.err_code == NO_MESSAGE_FOUND:
         return None
     what = answer.error.description if answer.error else "an empty answer"
-    text = f"the log could not be read: {what}"
+    text = f"the stream {stream} could not be read: {what}"
     raise LogUnavailableError(text)

@@ -13,7 +13,7 @@ from typing import Protocol
 from gonogo.events import codec
 from gonogo.events.envelope import Entry, LogItem, Utterance
 from gonogo.events.ids import History
-from gonogo.events.log import Appended, Conflict
+from gonogo.events.log import Appended, Conflict, LogDamagedError
 from gonogo.events.subjects import event_subject, parse_event_subject
 
 
@@ -36,11 +36,14 @@ class MemoryLog:
     async def append(self, utterance: Utterance, *, expected: int) -> Appended | Conflict:
         """Store `utterance` if the history's version is `expected`."""
         body = codec.encode(utterance)
-        known = self._ids.get((utterance.history, utterance.id))
-        if known is not None:
-            return Appended(known)
         items = self._histories.get(utterance.history, [])
         version = items[-1].sequence if items else 0
+        known = self._ids.get((utterance.history, utterance.id))
+        if known is not None and (known > expected or version == expected):
+            return Appended(known)
+        if version < expected:
+            message = f"{utterance.history} ends at sequence {version}, but {expected} was read from it"
+            raise LogDamagedError(message)
         if version != expected:
             return Conflict(version)
         return Appended(self.store(event_subject(utterance.history, utterance.role), body))
@@ -70,6 +73,9 @@ class MemoryLog:
     async def follow(self, *, after: int) -> AsyncIterator[Sequence[LogItem]]:
         """Everything after sequence `after`, in batches, for ever."""
         position = after
+        if position > len(self._items):
+            message = f"the log ends at sequence {len(self._items)}, but {position} was read from it"
+            raise LogDamagedError(message)
         while True:
             moved = self._moved
             if position < len(self._items):

@@ -1,8 +1,8 @@
 """Masks secrets in any text that leaves a process: events, log lines, errors, notices.
 
 Only formats that can hardly be anything else are masked without context; everything else needs a telling name in front.
-Every pattern has a hint, a plain substring without which it cannot match, so that a line without secrets costs a few
-substring searches and nothing more. No pattern can take more than linear time.
+Every pattern has hints, plain substrings without one of which it cannot match, so that a text without secrets costs a few
+substring searches and nothing more: this stands in the way of every event. No pattern can take more than linear time.
 """
 
 from __future__ import annotations
@@ -12,6 +12,12 @@ from typing import NamedTuple
 
 MASK = "[secret]"
 
+SHORTEST = 8
+"""Characters: nothing shorter is in any of the formats."""
+SHORT = 160
+"""Names, paths and words up to this long come again and again, so those found clean are remembered; secrets never are."""
+CLEAN_MAX = 8192
+_CLEAN: set[str] = set()
 PASSES_MAX = 8
 """Masking one secret may uncover another beside it. Nothing seen so far needed more than two."""
 
@@ -23,24 +29,32 @@ _NAMES = (
 
 
 class _Format(NamedTuple):
-    """One kind of secret. What group 1 matches, where there is one, stays readable."""
+    """One kind of secret. What group 1 matches, where there is one, stays readable.
 
-    hint: str
+    `hints` are looked for in the lower-case text without its dashes and underscores.
+    """
+
+    hints: tuple[str, ...]
     pattern: re.Pattern[str]
 
 
 def _bare(hint: str, pattern: str) -> _Format:
-    return _Format(hint, re.compile(_SENDER + f"(){pattern}", re.ASCII))
+    return _Format((_squashed(hint),), re.compile(_SENDER + f"(){pattern}", re.ASCII))
 
 
 def _named(hint: str, pattern: str) -> _Format:
-    return _Format(hint, re.compile(pattern, re.ASCII | re.IGNORECASE))
+    return _Format((_squashed(hint),), re.compile(pattern, re.ASCII | re.IGNORECASE))
 
 
-def _signed(hint: str) -> _Format:
+def _squashed(text: str) -> str:
+    return text.lower().replace("_", "").replace("-", "")
+
+
+def _signed() -> _Format:
     """Match a value behind a telling name: `SecretAccessKey: …`, `"password": "…"`, `--api-key=…`."""
     lead = rf"((?:{_NAMES.replace('_?', '[_-]?')})\\?[\"']?\s{{0,4}}[:=]\s{{0,4}}\\?[\"']?)"
-    return _named(hint, lead + r"(?!\[secret\]|env:|file:|\$|\{)[^\s\"'&,;<>\\}\])]{6,}")
+    pattern = lead + r"(?!\[secret\]|env:|file:|\$|\{)[^\s\"'&,;<>\\}\])]{6,}"
+    return _Format(tuple(_NAMES.replace("_?", "").split("|")), re.compile(pattern, re.ASCII | re.IGNORECASE))
 
 
 _FORMATS: tuple[_Format, ...] = (
@@ -48,7 +62,7 @@ _FORMATS: tuple[_Format, ...] = (
     _bare("asia", r"ASIA[A-Z0-9]{16}(?![A-Za-z0-9])"),
     _bare("aklt", r"AKLT[A-Za-z0-9+/_-]{16,}={0,2}"),
     _bare("aktp", r"AKTP[A-Za-z0-9+/_-]{16,}={0,2}"),
-    _bare("gh", r"gh[pousr]_[A-Za-z0-9]{20,}"),
+    _Format(("ghp", "gho", "ghu", "ghs", "ghr"), re.compile(_SENDER + r"()gh[pousr]_[A-Za-z0-9]{20,}", re.ASCII)),
     _bare("github_pat_", r"github_pat_[A-Za-z0-9_]{20,}"),
     _bare("glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
     _bare("hf_", r"hf_[A-Za-z0-9]{20,}"),
@@ -59,7 +73,7 @@ _FORMATS: tuple[_Format, ...] = (
     _bare("aiza", r"AIza[A-Za-z0-9_-]{35}"),
     _bare("eyj", r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     _Format(
-        "private key",
+        ("private key",),
         re.compile(
             r"()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----.*?"
             r"(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----|\Z)",
@@ -83,18 +97,35 @@ _FORMATS: tuple[_Format, ...] = (
     ),
     _named("token=", r"((?<![A-Za-z0-9_.])token=)(?!\[secret\]|env:|file:|\$|\{)[^\s\"'&,;<>\\}\])]{8,}"),
     _named("access_key=", r"((?<![A-Za-z0-9])access_key=)(?!\[secret\]|env:|file:|\$|\{)[^\s\"'&,;<>\\}\])]{6,}"),
-    *(_signed(hint) for hint in ("key", "secret", "token", "pass")),
+    _signed(),
 )
 
 
 def known_secret(text: str) -> bool:
     """Whether the text holds something in a known secret format."""
-    lowered = text.lower()
-    return any(each.hint in lowered and each.pattern.search(text) for each in _FORMATS)
+    if len(text) < SHORTEST or text in _CLEAN:
+        return False
+    found = _known_secret(text)
+    if not found and len(text) <= SHORT:
+        if len(_CLEAN) >= CLEAN_MAX:
+            _CLEAN.clear()
+        _CLEAN.add(text)
+    return found
+
+
+def _known_secret(text: str) -> bool:
+    squashed = _squashed(text)
+    return any(_hinted(each, squashed) and each.pattern.search(text) for each in _FORMATS)
+
+
+def _hinted(each: _Format, squashed: str) -> bool:
+    return any(hint in squashed for hint in each.hints)
 
 
 def mask_secrets(text: str) -> str:
     """Replace every known secret. Idempotent; never raises."""
+    if not known_secret(text):
+        return text
     for _ in range(PASSES_MAX):
         masked = _masked_once(text)
         if masked == text:
@@ -104,9 +135,9 @@ def mask_secrets(text: str) -> str:
 
 
 def _masked_once(text: str) -> str:
-    lowered = text.lower()
+    squashed = _squashed(text)
     for each in _FORMATS:
-        if each.hint in lowered:
+        if _hinted(each, squashed):
             text = each.pattern.sub(_with_lead_kept, text)
     return text
 

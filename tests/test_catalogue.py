@@ -37,7 +37,7 @@ def test_there_is_an_example_of_every_event() -> None:
 @pytest.mark.parametrize("name", sorted(EVENTS))
 def test_every_event_is_read_back_as_it_was_written(name: str) -> None:
     event = EXAMPLES[name]
-    (kind,), role = event.SPOKEN.kinds, sorted(event.SPOKEN.roles)[0]
+    (kind,), role = event.SPOKEN.kinds, min(event.SPOKEN.roles)
     history = History(kind, "abc")
     utterance = Author(instance="i", clock=_Clock()).utter(history, role, (event,), trigger="woken", caused_by="x-1")
     item = codec.decode(event_subject(history, role), codec.encode(utterance), sequence=1, stored_at=EPOCH)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -23,6 +24,7 @@ MISSPELT_CHARACTERS_MAX = 40
 """Longer names are not misspelt, and comparing them costs much."""
 
 
+@cache
 def written_names(part: type[msgspec.Struct]) -> tuple[str, ...]:
     """List the field names of a part as they are written: durations carry their unit in the value, not in the name."""
     return tuple(field.encode_name.removesuffix("_s") for field in msgspec.structs.fields(part))

@@ -2,6 +2,9 @@
 
 A server that was restored from an old disk, truncated at a damaged block, or run twice on one store would otherwise reuse
 sequence numbers, and every "at most once" would silently start again.
+
+The hash is over who spoke where and when, and under which ids, which no two messages share. It is not over the events: a
+newer program reads an old one with the defaults of its new fields, and must still know it for the same.
 """
 
 from __future__ import annotations
@@ -12,8 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from gonogo.events import codec
-from gonogo.events.envelope import Entry, LogItem, Utterance
+from gonogo.events.envelope import Entry, LogItem
 from gonogo.events.log import LogDamagedError
 
 EVERY = 200
@@ -21,10 +23,10 @@ EVERY = 200
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """The hash of the message at one sequence."""
+    """The hash of what identifies the message at one sequence."""
 
     sequence: int
-    hash: str
+    identity: str
 
 
 class Checkpoints:
@@ -33,6 +35,7 @@ class Checkpoints:
     def __init__(self, path: Path) -> None:
         """`path` is made with the first checkpoint."""
         self._path = path
+        self._torn = False
         self._last = self._read()
 
     @property
@@ -47,12 +50,14 @@ class Checkpoints:
         since = item.sequence - (self._last.sequence if self._last else 0)
         if since <= 0 or (since < EVERY and not force):
             return
-        self._last = Checkpoint(item.sequence, hash_of(item))
+        self._last = Checkpoint(item.sequence, identity_of(item))
+        line = msgspec.json.encode(self._last) + b"\n"
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "ab") as file:
-            file.write(msgspec.json.encode(self._last) + b"\n")
+            file.write(b"\n" + line if self._torn else line)
             file.flush()
             os.fsync(file.fileno())
+        self._torn = False
 
     def demand(self, *, tail: int, at: LogItem | None) -> None:
         """Compare the log with what is remembered: its tail, and its message at the remembered sequence."""
@@ -62,15 +67,17 @@ class Checkpoints:
         if tail < self._last.sequence:
             message = f"the log ends at {tail}, but it had reached {self._last.sequence}. {help_text}"
             raise LogDamagedError(message)
-        if not isinstance(at, Entry) or hash_of(at) != self._last.hash:
+        if not isinstance(at, Entry) or identity_of(at) != self._last.identity:
             message = f"message {self._last.sequence} of the log is not the one that was there before. {help_text}"
             raise LogDamagedError(message)
 
     def _read(self) -> Checkpoint | None:
         try:
-            lines = self._path.read_bytes().splitlines()
+            content = self._path.read_bytes()
         except FileNotFoundError:
             return None
+        lines = content.splitlines()
+        self._torn = not content.endswith(b"\n")
         for line in reversed(lines):
             try:
                 return msgspec.json.decode(line, type=Checkpoint)
@@ -79,7 +86,8 @@ class Checkpoints:
         return None
 
 
-def hash_of(entry: Entry) -> str:
-    """Over who spoke where and every byte that was said."""
-    body = codec.encode(Utterance(history=entry.history, role=entry.role, said=entry.said))
-    return hashlib.sha256(f"{entry.sequence}|{entry.history}|{entry.role}|".encode() + body).hexdigest()
+def identity_of(entry: Entry) -> str:
+    """What tells this message from every other one, whatever version of the program reads it."""
+    ids = [[said.id, said.instance, said.caused_by, said.observed_at, said.recorded_at] for said in entry.said]
+    identity = msgspec.json.encode([entry.sequence, str(entry.history), entry.role, entry.stored_at, ids])
+    return hashlib.sha256(identity).hexdigest()

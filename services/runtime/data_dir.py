@@ -83,7 +83,7 @@ class DataDir:
             self._try_writing()
             free = shutil.disk_usage(self.root).free
         except OSError as error:
-            raise DataDirError(_told(self.root, error)) from error
+            raise unusable(self.root, error) from error
         if free < FREE_MIN:
             room = f"free {FREE_MIN // 2**20} MiB, or choose another --data-dir"
             message = f"the disk of {self.root} is nearly full ({free // 2**20} MiB free): {room}"
@@ -119,17 +119,24 @@ def write_private(path: Path, content: bytes) -> None:
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+    except OSError:
+        part.unlink()
+        raise
     part.rename(path)
 
 
-def _told(root: Path, error: OSError) -> str:
+def unusable(root: Path, error: OSError) -> DataDirError:
+    """What the system's refusal means for whoever runs this."""
     if error.errno == errno.EROFS or isinstance(error, PermissionError):
-        return f"{root} cannot be written to ({error.strerror}): choose another --data-dir, or change its owner"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"the disk of {root} is full ({error.strerror}): free some space, or choose another --data-dir"
-    return f"{root} cannot be used as the data dir ({error.strerror}): choose another --data-dir"
+        told = f"{root} cannot be written to ({error.strerror}): choose another --data-dir, or change its owner"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT):
+        told = f"the disk of {root} is full ({error.strerror}): free some space, or choose another --data-dir"
+    else:
+        told = f"{root} cannot be used as the data dir ({error.strerror}): choose another --data-dir"
+    return DataDirError(told)
 
 
 def lock_file(path: Path) -> int | str:
@@ -177,7 +184,8 @@ class DataDirLock:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Give it back."""
+        """Give it back, also on behalf of a child that is just being started and still has the descriptor."""
         if self._descriptor is not None:
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
             self._descriptor = None

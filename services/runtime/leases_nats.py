@@ -11,7 +11,7 @@ import asyncio
 import structlog
 from nats.aio.client import Client
 
-from gonogo.events.jetstream_wire import PubAck, read_answer, request
+from gonogo.events.jetstream_wire import PubAck, StoredMessage, last_message, read_answer, request
 from gonogo.events.log import LogUnavailableError
 from gonogo.services.runtime.clock import Clock
 from gonogo.services.runtime.nats_config import LEASES
@@ -75,26 +75,22 @@ class NatsLease:
         if ack is None:
             return False
         if ack.error is not None:
-            if self._revision and not self.held():
-                self._revision = 0
-            elif not self._revision:
-                self._revision = await self._deleted_revision()
+            self._revision = await self._free_revision()
             return False
         self._revision = ack.seq
         self._held_until = began + self._ttl_s - MARGIN_S
         return True
 
-    async def _deleted_revision(self) -> int:
-        """The revision of a lease that was handed over (a delete marker), so that it can be taken without waiting."""
+    async def _free_revision(self) -> int:
+        """The revision that the next try has to name: of a lease that was handed over, or our own of which no answer came.
+
+        0 where someone else holds it: then only its expiry makes it free.
+        """
         try:
-            message = await request(
-                self._client,
-                f"$JS.API.STREAM.MSG.GET.KV_{LEASES}",
-                b'{"last_by_subj":"' + self._subject.encode() + b'"}',
-            )
+            message = await last_message(self._client, f"KV_{LEASES}", subject=self._subject)
         except LogUnavailableError:
             return 0
-        return _deleted(message.data)
+        return message.seq if message is not None and (message.data == self._body or _handed_over(message)) else 0
 
     async def _put(self, body: bytes, *, headers: dict[str, str]) -> PubAck | None:
         expected = {**headers, "Nats-Expected-Last-Subject-Sequence": str(self._revision)}
@@ -105,10 +101,5 @@ class NatsLease:
             return None
 
 
-def _deleted(data: bytes) -> int:
-    import base64  # noqa: PLC0415 - only on this rare path
-    import json  # noqa: PLC0415
-
-    message = json.loads(data).get("message", {})
-    headers = base64.b64decode(message.get("hdrs", "") or "")
-    return int(message.get("seq", 0)) if b"KV-Operation: DEL" in headers else 0
+def _handed_over(message: StoredMessage) -> bool:
+    return b"KV-Operation: DEL" in message.hdrs

@@ -192,13 +192,13 @@ def weaknesses(name: str, wanted: Mapping[str, Any], found: Mapping[str, Any]) -
     told += [
         f"{field} is {found.get(field)!r} instead of {wanted[field]!r}"
         for field in _AT_LEAST
-        if field in wanted and not _unlimited(field, found) and found.get(field, 0) < wanted[field]
+        if field in wanted and not _unlimited(field, found) and (found.get(field) or 0) < wanted[field]
     ]
     if found.get("persist_mode", "default") not in ("", "default"):
         told.append(f"it confirms before it stores (persist_mode {found['persist_mode']})")
     if name in _KEPT:
         told += [f"{why} ({field})" for field, why in _NEVER.items() if found.get(field) not in (None, False, 0, -1)]
-    elif 0 < found.get("max_age", 0) < wanted.get("max_age", 0):
+    elif 0 < (found.get("max_age") or 0) < wanted.get("max_age", 0):
         told.append("its entries expire too early (max_age)")
     return told
 

@@ -100,8 +100,8 @@ async def connect(
 ) -> Client:
     """A connection for one role. Raises NotConnectedError.
 
-    `on_closed` is called when it is closed for good, which also the broker can do (it no longer knows this user): such a client
-    never comes back and has to be made anew.
+    `on_closed` is called when it is closed for good. The broker can do that too, e.g. when the user's time is over; such a client
+    never comes back and has to be made anew. One that is merely cut off reconnects by itself, for ever.
     """
     client = Client()
     callbacks = _Callbacks(client, on_closed)

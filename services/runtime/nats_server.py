@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from gonogo.services.runtime.children import die_with, wait_dead
-from gonogo.services.runtime.data_dir import DataDir, lock_file, name_holder, write_private
+from gonogo.services.runtime.data_dir import DataDir, lock_file, name_holder, unusable, write_private
 from gonogo.services.runtime.nats_admin import (
     EVENTS_MAX,
     ServerUnfitError,
@@ -86,24 +86,32 @@ class NatsServer:
         """Start it, wait until it answers, see that it syncs always, and make the streams. On any failure it is not left running.
 
         Started again after its death, it comes back on the same port: everyone else goes on reconnecting there.
+        Raises ServerUnfitError, DataDirError.
         """
         binary = await asyncio.to_thread(find_binary)
         known = self.credentials or read_credentials(self.data_dir)
         passwords = {user: (known.passwords.get(user) if known else None) or self._new_password() for user in USERS}
-        store = await self._take_store()
         try:
-            self._spawn(binary, store, port=await self._choose_port(known), passwords=passwords)
-        finally:
-            os.close(store)
-        try:
+            await self._launch(binary, known, passwords)
             credentials = Credentials(url=await self._wait_ready(), passwords=passwords)
             await self._demand_fit(credentials)
+            write_private(self.data_dir.credentials, msgspec.json.encode(credentials))
+        except OSError as error:
+            await self.stop()
+            raise unusable(self.data_dir.root, error) from error
         except BaseException:
             await self.stop()
             raise
-        write_private(self.data_dir.credentials, msgspec.json.encode(credentials))
         self.credentials = credentials
         return credentials
+
+    async def _launch(self, binary: Path, known: Credentials | None, passwords: dict[str, str]) -> None:
+        store = await self._take_store()
+        try:
+            port = await self._choose_port(known)
+            self._spawn(binary, store, port=port, passwords=passwords)
+        finally:
+            os.close(store)
 
     async def _demand_fit(self, credentials: Credentials) -> None:
         system = await connect(credentials.access("system"))

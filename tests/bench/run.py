@@ -22,7 +22,7 @@ import msgspec
 
 from gonogo.events.envelope import Entry
 from gonogo.events.ids import History
-from gonogo.events.jetstream import JetStreamLog, _from
+from gonogo.events.jetstream import JetStreamLog
 from gonogo.events.jetstream_inbox import JetStreamInbox
 from gonogo.events.jetstream_pull import PullConsumer
 from gonogo.events.placeholder import QueueCleared
@@ -54,6 +54,13 @@ ACCEPTED = 600
 SCRIPTED = 300
 LOCAL = 40
 CLOCK = SystemClock()
+FROM_THE_START = {
+    "deliver_policy": "all",
+    "ack_policy": "none",
+    "replay_policy": "instant",
+    "mem_storage": True,
+    "num_replicas": 1,
+}
 
 
 async def broker(root: Path, stack: contextlib.AsyncExitStack):
@@ -186,7 +193,7 @@ async def replay_rates(credentials, stack) -> tuple[float, float, int]:
     async def bare() -> int:
         events = last = 0
         decoder = msgspec.json.Decoder(list[dict])
-        async for batch in PullConsumer(client, "EVENTS", f"bench-{new_instance()}", _from(0)).batches():
+        async for batch in PullConsumer(client, "EVENTS", f"bench-{new_instance()}", FROM_THE_START).batches():
             for message in batch:
                 events += len(decoder.decode(message.data))
                 last = message.sequence

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -41,6 +42,7 @@ class Doom:
         if point == self.point:
             self.point = ""
             os.killpg(0, self.number)
+            time.sleep(0.1)  # a stop may reach this thread a moment after the call has returned
 
     def audit(self, event: str, args: tuple[object, ...]) -> None:
         if event == "os.mkdir" and str(args[0]) == self.run_dir:

@@ -19,9 +19,7 @@ AT = datetime(2026, 3, 1, 12, 0, 0, 123456, UTC)
 _INSTANCE = new_instance()
 _NUMBERS = count(1)
 
-INTENT = SubmissionIntended(
-    token="t", job_name="t", plan_digest="sha256:p", rendering_digest="sha256:r", terms=TERMS
-)
+INTENT = SubmissionIntended(token="t", job_name="t", plan_digest="sha256:p", rendering_digest="sha256:r", terms=TERMS)
 OUTCOME = SubmissionAccepted(job=JobRef(id="17", name="t", identity="cluster-a"))
 
 
@@ -57,9 +55,7 @@ def remark(history: History, text: str = "why not") -> Utterance:
 
 def check(history: History, number: int) -> Utterance:
     """A numbered utterance."""
-    return utter(
-        history, CheckPassed(round=number, check="disk", evidence="e", viewpoint="here"), role="preflight"
-    )
+    return utter(history, CheckPassed(round=number, check="disk", evidence="e", viewpoint="here"), role="preflight")
 
 
 def cancelled(history: History) -> Utterance:

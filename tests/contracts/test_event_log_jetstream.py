@@ -20,7 +20,6 @@ from gonogo.events.jetstream import JetStreamLog
 from gonogo.events.jetstream_wire import Plain, PubAck, ask, stream_info
 from gonogo.events.log import Appended, EventLog, LogDamagedError, LogFullError, LogUnavailableError
 from gonogo.events.subjects import EVENTS_STREAM, event_subject
-from gonogo.services.runtime.nats_server import NatsServer
 from tests.conftest import Nats
 from tests.contracts.event_log import EventLogContract, LogWorld, follow_until, of_history, stored
 from tests.contracts.speech import INTENT, OUTCOME, new_history, remark, utter
@@ -185,8 +184,9 @@ async def test_a_nearly_full_log_refuses_intents_and_still_takes_outcomes(
     own_nats: Nats, monkeypatch: pytest.MonkeyPatch
 ):
     await own_nats.server.stop()
-    shutil.rmtree(own_nats.data_dir.root / "jetstream")
-    monkeypatch.setattr(NatsServer, "_events_max", lambda _self: 256 * 1024)
+    shutil.rmtree(own_nats.data_dir.store)
+    monkeypatch.setattr(own_nats.server, "_events_max", 256 * 1024)
+    monkeypatch.setattr(own_nats.server, "_on_disk", frozenset())
     await own_nats.server.start()
     async with own_nats.connected("admin") as client, own_nats.log() as filler, own_nats.log() as log:
         await stored(filler, utter(new_history(), INTENT), expected=0)
@@ -218,7 +218,7 @@ async def test_a_follower_that_is_ahead_of_the_log_says_so(nats: Nats):
 
 
 async def test_a_log_that_was_set_back_under_a_follower_is_noticed(own_nats: Nats):
-    store, backup = own_nats.data_dir.root / "jetstream", own_nats.data_dir.root / "backup"
+    store, backup = own_nats.data_dir.store, own_nats.data_dir.root / "backup"
     async with own_nats.log() as log:
         await stored(log, remark(new_history()), expected=0)
     await own_nats.server.stop()

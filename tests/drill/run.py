@@ -3,7 +3,8 @@
 `python -m tests.drill.run`; EACH (kills at each point) from the environment. Each worker is one lane: its next launch is
 published when the kill of the one before has happened, so that a kill meets its own launch; lanes run side by side.
 
-A loss is a launch without a verdict, or with one that contradicts the platform's own records. The last line counts everything; exit 1 if anything is doubled, lost, in doubt or too easy.
+A loss is a launch without a verdict, or with one that contradicts the platform's own records. The last line counts
+everything; exit 1 if anything is doubled, lost, in doubt or too easy.
 """
 
 from __future__ import annotations
@@ -125,6 +126,7 @@ class Drill:
             try:
                 answer = await client.launch(self._request(key, launch), timeout_s=8)
             except UnansweredError:
+                await asyncio.sleep(0.3)
                 continue
             assert answer.launch == launch, answer
             break

@@ -167,3 +167,18 @@ def test_a_private_file_is_never_open_to_others_not_even_where_a_half_written_on
     write_private(tmp_path / "secret", b"x")
     assert mode_of(tmp_path / "secret") == 0o600
     assert not part.exists()
+
+
+def test_a_private_file_that_could_not_be_written_leaves_the_old_one_and_no_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_private(tmp_path / "secret", b"old")
+
+    def fail(descriptor: int, _: str) -> None:
+        os.close(descriptor)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fdopen", fail)
+    with pytest.raises(OSError, match="No space left"):
+        write_private(tmp_path / "secret", b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("secret", b"old")]

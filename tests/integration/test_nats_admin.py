@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ async def test_every_stream_is_as_it_must_be_and_making_them_again_changes_nothi
 @pytest.mark.parametrize("user", [user for user in USERS if user != "system"])
 async def test_every_user_can_see_that_the_streams_are_fit(nats_server: Nats, user: str) -> None:
     async with nats_server.connected(user) as client:
-        await verify(client)
+        await verify(client, inbox=True)
 
 
 async def test_a_user_who_may_not_make_streams_is_told_so(own_nats: Nats) -> None:
@@ -51,7 +52,7 @@ async def test_a_user_who_may_not_make_streams_is_told_so(own_nats: Nats) -> Non
         await ask(admin, "$JS.API.STREAM.DELETE.SEALED", None, Plain)
     async with own_nats.connected("watcher") as watcher:
         with pytest.raises(ServerUnfitError, match="no stream SEALED .*gonogo streams --nats URL"):
-            await verify(watcher)
+            await verify(watcher, inbox=True)
         with pytest.raises(ServerUnfitError, match="making the stream SEALED .*: may this user make streams"):
             await prepare(watcher)
 
@@ -61,7 +62,7 @@ async def test_a_stream_that_was_weakened_is_refused_and_not_mended_silently(own
         config = (await stream_info(admin, "EVENTS")).config
         answer = await ask(admin, "$JS.API.STREAM.UPDATE.EVENTS", {**config, "max_msgs": 1000}, Plain)
         assert answer.error is None
-        for look in (verify, prepare):
+        for look in (partial(verify, inbox=True), prepare):
             with pytest.raises(ServerUnfitError, match=r"EVENTS is not fit: old messages are dropped .*\(max_msgs\)"):
                 await look(admin)
     await own_nats.server.stop()

@@ -11,8 +11,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from nats.aio.client import Client
 
-from gonogo.services.runtime.nats_connect import Access, NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, _Callbacks, connect
 from gonogo.services.runtime.nats_server import find_binary
 from tests.conftest import Nats
 
@@ -73,35 +74,46 @@ async def test_nothing_is_kept_to_be_sent_later(own_nats: Nats) -> None:
             await client.publish("ev.launch.late.watcher", b"{}")
 
 
-async def test_a_client_that_the_broker_closes_for_good_is_reported(own_nats: Nats) -> None:
+async def test_a_client_that_the_broker_throws_out_is_closed_for_good_and_reported(nats_server: Nats) -> None:
     closed = asyncio.Event()
-    client = await connect(own_nats.credentials.access("watcher"), on_closed=closed.set)
-    await own_nats.server.stop()
-    own_nats.data_dir.credentials.unlink()
-    own_nats.server.credentials = None
-    own_nats.server = type(own_nats.server)(
-        own_nats.data_dir, port=int(client.connected_url.netloc.rpartition(":")[2]), new_password=lambda: "new-" * 8
-    )
-    await own_nats.start()
-    async with asyncio.timeout(15):
+    client = await connect(nats_server.credentials.access("watcher"), on_closed=closed.set)
+    await client._send_command(b"NONSENSE\r\n")
+    await client._flush_pending()
+    async with asyncio.timeout(5):
         await closed.wait()
-    await client.close()
+    assert client.is_closed
+
+
+def test_a_callback_that_fails_fails_alone() -> None:
+    def broken() -> None:
+        raise RuntimeError("broken")
+
+    asyncio.run(_Callbacks(Client(), broken).on_close())
+
+
+def make_certificate(folder: Path) -> tuple[Path, Path]:
+    key, certificate = folder / "key.pem", folder / "cert.pem"
+    made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
+    command = [*made.split(), "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    return key, certificate
+
+
+def start_with_tls(folder: Path, key: Path, certificate: Path) -> tuple[subprocess.Popen[bytes], str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    configuration = folder / "tls.conf"
+    configuration.write_text(f'listen: "127.0.0.1:{port}"\ntls {{ cert_file: "{certificate}", key_file: "{key}" }}\n')
+    server = subprocess.Popen([find_binary(), "-c", configuration], stderr=subprocess.DEVNULL)
+    return server, f"tls://127.0.0.1:{port}"
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="there is no openssl to make a certificate with")
 async def test_a_broker_with_its_own_certificate_is_believed_by_its_ca_alone(tmp_path: Path, nats_server: Nats) -> None:
-    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
-    made = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
-    command = [*made.split(), "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-    subprocess.run(command, check=True, capture_output=True)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    configuration = tmp_path / "tls.conf"
-    configuration.write_text(f'listen: "127.0.0.1:{port}"\ntls {{ cert_file: "{certificate}", key_file: "{key}" }}\n')
-    server = subprocess.Popen([find_binary(), "-c", configuration], stderr=subprocess.DEVNULL)
+    key, certificate = make_certificate(tmp_path)
+    server, url = start_with_tls(tmp_path, key, certificate)
     try:
-        url = f"tls://127.0.0.1:{port}"
         client = await connect(Access(url=url, ca=certificate))
         await client.close()
         with pytest.raises(NotConnectedError, match="certificate verify failed"):

