@@ -6,7 +6,7 @@ older or a rewritten log would otherwise go on under sequence numbers that once 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Protocol
 
@@ -45,7 +45,7 @@ class Follower:
         self._sleep = sleep
         self._last: Pulled | None = None
 
-    async def follow(self, after: int) -> AsyncIterator[list[LogItem]]:
+    async def follow(self, after: int) -> AsyncGenerator[list[LogItem], None]:
         """Everything after sequence `after`. Raises LogUnavailableError, after which the same reader may go on."""
         last = self._last if self._last is not None and self._last.sequence == after else None
         position = after

@@ -7,7 +7,7 @@ when its reader is slow.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -64,7 +64,7 @@ class PullConsumer:
         self._credit = 0
         self._lost: str | None = None
 
-    async def batches(self) -> AsyncIterator[list[Pulled]]:
+    async def batches(self) -> AsyncGenerator[list[Pulled], None]:
         """Messages as they come. Ends when the consumer is lost; raises LogUnavailableError if it cannot be made."""
         body = {"stream_name": self._stream, "config": dict(self._config), "action": ""}
         made = await ask(self._client, f"$JS.API.CONSUMER.CREATE.{self._stream}.{self._name}", body, Plain)

@@ -9,9 +9,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 from nats.aio.client import Client
 
+hypothesis.settings.register_profile(
+    "shared-machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("shared-machine")
 pytest.register_assert_rewrite("tests.contracts.event_log", "tests.contracts.backend")
 
 from gonogo.events.jetstream import JetStreamLog  # noqa: E402

@@ -8,6 +8,7 @@ import os
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import cast
 
 from pydantic import ValidationError
 
@@ -86,9 +87,23 @@ def run_until_signalled(tree: Tree, ready: Callable[[Credentials], None]) -> int
 
     try:
         asyncio.run(main())
-    except (DataDirError, ServerUnfitError, LogDamagedError, NotConnectedError) as error:
-        stop(NOT_SENT, str(error), fix="nothing was started")
+    except (BaseExceptionGroup, *TOLD) as error:
+        tell_or_raise(error, fix="nobody acts until that is mended")
     return OK
+
+
+TOLD = (DataDirError, ServerUnfitError, LogDamagedError, LogUnavailableError, NotConnectedError)
+"""What is told as a sentence; anything else is our own mistake and shows its trace."""
+
+
+def tell_or_raise(error: BaseException, *, fix: str) -> None:
+    """End the command with the sentence of the first plain error inside groups of groups, if it is one to tell."""
+    first: BaseException = error
+    while isinstance(first, BaseExceptionGroup):
+        first = cast("tuple[BaseException, ...]", first.exceptions)[0]
+    if isinstance(first, TOLD):
+        stop(NOT_SENT, str(first), fix=fix)
+    raise error
 
 
 def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
@@ -110,8 +125,8 @@ def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
 
     try:
         asyncio.run(main())
-    except* (NotConnectedError, ServerUnfitError, LogUnavailableError) as group:
-        stop(NOT_SENT, str(group.exceptions[0]), fix="check the broker, its URL and the credentials")
+    except (BaseExceptionGroup, *TOLD) as error:
+        tell_or_raise(error, fix="check the broker, its URL and the credentials")
     return OK
 
 

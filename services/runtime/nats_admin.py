@@ -22,6 +22,7 @@ MESSAGE_MAX = 512 * 1024
 SEALED_MAX = 256 * 1024
 EVENTS_MAX = 8 * 1024**3
 LEASE_TTL_S = 6
+MAKE_WITHIN_S = 10.0
 _NS = 1_000_000_000
 
 
@@ -153,7 +154,9 @@ async def _look_at(client: Client, name: str) -> StreamInfo:
 
 async def _make(client: Client, name: str, wanted: Mapping[str, Any]) -> None:
     try:
-        answer = await ask(client, f"$JS.API.STREAM.CREATE.{name}", {"name": name, **wanted}, Plain, timeout_s=10)
+        answer = await ask(
+            client, f"$JS.API.STREAM.CREATE.{name}", {"name": name, **wanted}, Plain, timeout_s=MAKE_WITHIN_S
+        )
     except LogUnavailableError as error:
         message = f"the broker does not answer about making the stream {name} ({error}): may this user make streams?"
         raise ServerUnfitError(message) from error

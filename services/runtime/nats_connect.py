@@ -126,7 +126,17 @@ async def _abandon(client: Client, connecting: asyncio.Future[None]) -> None:
     connecting.cancel()
     await asyncio.wait((connecting,))
     with suppress(Exception):
+        await hang_up(client)
+
+
+async def hang_up(client: Client) -> None:
+    """Close a connection. While it is being lost, the library's own close ends in a cancellation that nobody asked for."""
+    try:
         await client.close()
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
 
 
 def _options(access: Access, callbacks: _Callbacks) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from gonogo.services.runtime.nats_admin import (
 )
 from gonogo.services.runtime.nats_binary import find_binary
 from gonogo.services.runtime.nats_config import ACCOUNT, USERS, ServerFiles, render
-from gonogo.services.runtime.nats_connect import Access, connect
+from gonogo.services.runtime.nats_connect import Access, connect, hang_up
 
 READY_WITHIN_S = 15.0
 STOP_WITHIN_S = 10.0
@@ -118,12 +118,12 @@ class NatsServer:
         try:
             await demand_sync_always(system)
         finally:
-            await system.close()
+            await hang_up(system)
         admin = await connect(credentials.access("admin"))
         try:
             await prepare(admin, events_max=self._events_max, must_exist=self._on_disk)
         finally:
-            await admin.close()
+            await hang_up(admin)
 
     async def wait_dead(self) -> int:
         """Return the exit code once the server has ended."""

@@ -114,7 +114,7 @@ def due(watch: Watch, now: datetime) -> datetime | None:
         return None
     interval = watch.poll_s
     if watch.degraded_at is not None:
-        interval = min(max(interval, (now - watch.degraded_at).total_seconds()), BACK_OFF_MAX_S)
+        interval = max(interval, min((now - watch.degraded_at).total_seconds(), BACK_OFF_MAX_S))
     ticks = math.floor((now - _EPOCH).total_seconds() / interval) + 1
     return _EPOCH + timedelta(seconds=ticks * interval)
 

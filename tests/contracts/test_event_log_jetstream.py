@@ -8,6 +8,7 @@ import shutil
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from itertools import count
 from typing import cast
 
 import nats.errors
@@ -20,6 +21,7 @@ from gonogo.events.jetstream import JetStreamLog
 from gonogo.events.jetstream_wire import Plain, PubAck, ask, stream_info
 from gonogo.events.log import Appended, EventLog, LogDamagedError, LogFullError, LogUnavailableError
 from gonogo.events.subjects import EVENTS_STREAM, event_subject
+from gonogo.services.runtime import nats_server
 from tests.conftest import Nats
 from tests.contracts.event_log import EventLogContract, LogWorld, follow_until, of_history, stored
 from tests.contracts.speech import INTENT, OUTCOME, new_history, remark, utter
@@ -185,8 +187,7 @@ async def test_a_nearly_full_log_refuses_intents_and_still_takes_outcomes(
 ):
     await own_nats.server.stop()
     shutil.rmtree(own_nats.data_dir.store)
-    monkeypatch.setattr(own_nats.server, "_events_max", 256 * 1024)
-    monkeypatch.setattr(own_nats.server, "_on_disk", frozenset())
+    monkeypatch.setattr(nats_server, "EVENTS_MAX", 256 * 1024)
     await own_nats.server.start()
     async with own_nats.connected("admin") as client, own_nats.log() as filler, own_nats.log() as log:
         await stored(filler, utter(new_history(), INTENT), expected=0)
@@ -195,12 +196,15 @@ async def test_a_nearly_full_log_refuses_intents_and_still_takes_outcomes(
         with pytest.raises(LogFullError, match="new intents wait until its stream has more room"):
             await log.append(utter(new_history(), INTENT), expected=0)
         await stored(log, utter(new_history(), OUTCOME), expected=0)
-        before = await log.tail()
         with pytest.raises(LogFullError, match="the log is full"):
-            while True:
-                before = await stored(log, remark(new_history(), "x" * 4000), expected=0)
-        assert await log.tail() == before
-        assert len(await follow_until(log, after=0, sequence=before)) == before
+            await speak_until_refused(log)
+        tail = await log.tail()
+        assert len(await follow_until(log, after=0, sequence=tail)) == tail
+
+
+async def speak_until_refused(log: EventLog) -> None:
+    for number in count(await log.tail() + 1):
+        assert await stored(log, remark(new_history(), "x" * 4000), expected=0) == number
 
 
 async def fullness(client: Client) -> float:

@@ -1,170 +1,143 @@
-"""Role leases on a real bucket: handed over at once, taken over after an expiry, never held by two at the same time."""
+"""A role lease on a real broker: one holder, renewed, handed over, lost in time, and found out by a holder that was paused."""
 
 from __future__ import annotations
 
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import pytest
 from nats.aio.client import Client
 
-from gonogo.events.jetstream_wire import stream_info
-from gonogo.services.runtime import nats_admin
+from gonogo.services.runtime import leases_nats
 from gonogo.services.runtime.clock import SystemClock, new_instance
-from gonogo.services.runtime.data_dir import DataDir
 from gonogo.services.runtime.leases_nats import MARGIN_S, NatsLease
-from gonogo.services.runtime.nats_config import LEASES
-from tests.conftest import Nats, _demand_server
+from gonogo.services.runtime.nats_admin import LEASE_TTL_S
+from tests.conftest import Nats
 
 pytestmark = pytest.mark.real_nats
-TTL_S = 3
-"""Shorter than in earnest, so that nobody waits long here; the rules are the same."""
+ROLE = "submitter"
 
 
-@pytest.fixture(scope="module")
-def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nats]:
-    """A server whose leases expire soon."""
-    _demand_server()
-    nats = Nats(DataDir(tmp_path_factory.mktemp("leases")))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nats_admin, "LEASE_TTL_S", TTL_S)
-        try:
-            asyncio.run(nats.start())
-            yield nats
-        finally:
-            asyncio.run(nats.server.stop())
+class JumpingClock(SystemClock):
+    """The machine's clock, after a pause that only the monotonic clock has seen."""
+
+    def __init__(self) -> None:
+        self.jumped = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.jumped
 
 
-class Holder:
-    """A process that wants a role."""
-
-    def __init__(self, client: Client, role: str) -> None:
-        self._client, self._role = client, role
-        self.start()
-
-    def start(self) -> None:
-        """As a new process does: nothing is remembered of an earlier one."""
-        self.lease = NatsLease(self._client, self._role, instance=new_instance(), clock=SystemClock(), ttl_s=TTL_S)
-        self.task = asyncio.create_task(self.lease.run())
-
-    async def die(self) -> None:
-        """As after kill -9: no release."""
-        self.task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self.task
-
-    async def leave(self) -> None:
-        await self.die()
-        await self.lease.release()
+def a_lease(client: Client, clock: SystemClock | None = None, *, role: str = ROLE) -> NatsLease:
+    return NatsLease(client, role, instance=new_instance(), clock=clock or SystemClock(), ttl_s=LEASE_TTL_S)
 
 
 @asynccontextmanager
-async def holder(nats: Nats, role: str) -> AsyncIterator[Holder]:
-    async with nats.connected(role) as client:
-        one = Holder(client, role)
-        try:
-            yield one
-        finally:
-            await one.leave()
+async def running(lease: NatsLease) -> AsyncIterator[NatsLease]:
+    task = asyncio.create_task(lease.run())
+    try:
+        yield lease
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
 
 
-async def gained_within(one: Holder, seconds: float) -> float:
-    """How long it took."""
-    loop = asyncio.get_running_loop()
-    began = loop.time()
-    async with asyncio.timeout(seconds):
-        await one.lease.wait_held()
-    return loop.time() - began
+@pytest.fixture
+async def clients(own_nats: Nats) -> AsyncIterator[tuple[Client, Client]]:
+    async with own_nats.connected(ROLE) as one, own_nats.connected(ROLE) as other:
+        yield one, other
 
 
-async def test_the_bucket_expires_what_is_not_renewed(short: Nats):
-    async with short.connected("admin") as client:
-        config = (await stream_info(client, f"KV_{LEASES}")).config
-    assert config["max_age"] == TTL_S * 1_000_000_000
-    assert config["max_msgs_per_subject"] == 1
+async def test_of_two_who_want_it_one_has_it_and_keeps_it(clients: tuple[Client, Client]):
+    async with running(a_lease(clients[0])) as first:
+        await asyncio.wait_for(first.wait_held(), 3)
+        async with running(a_lease(clients[1])) as second:
+            for _ in range(int((LEASE_TTL_S + 1.5) / 0.1)):
+                await asyncio.sleep(0.1)
+                assert (first.held(), second.held()) == (True, False)
 
 
-async def test_the_first_to_ask_holds_it_at_once_and_keeps_it(short: Nats):
-    async with holder(short, "intake") as first, holder(short, "intake") as second:
-        await gained_within(first, 1)
-        await asyncio.sleep(TTL_S + 1)
-        assert first.lease.held()
-        assert not second.lease.held()
+async def test_it_is_handed_over_at_a_clean_stop_without_waiting_for_its_end(clients: tuple[Client, Client]):
+    async with running(a_lease(clients[0])) as first, running(a_lease(clients[1])) as second:
+        await asyncio.wait((asyncio.ensure_future(first.wait_held()),), timeout=3)
+        holder, other = (first, second) if first.held() else (second, first)
+        async with asyncio.timeout(LEASE_TTL_S / 2):
+            await holder.release()
+            assert not holder.held()
+            await other.wait_held()
 
 
-async def test_leases_of_different_roles_do_not_meet(short: Nats):
-    async with holder(short, "watcher") as one, holder(short, "notifier") as other:
-        await gained_within(one, 1)
-        await gained_within(other, 1)
-        assert one.lease.held()
+async def test_what_a_dead_holder_had_is_free_after_its_time_and_not_before(clients: tuple[Client, Client]):
+    async with running(a_lease(clients[0])) as first:
+        await asyncio.wait_for(first.wait_held(), 3)
+    async with running(a_lease(clients[1])) as second:
+        gained = asyncio.ensure_future(second.wait_held())
+        while first.held():
+            assert not second.held()
+            await asyncio.sleep(0.02)
+        await asyncio.wait_for(gained, LEASE_TTL_S + 2)
 
 
-async def test_a_released_lease_is_taken_over_before_it_could_have_expired(short: Nats):
-    async with holder(short, "submitter") as first, holder(short, "submitter") as second:
-        await gained_within(first, TTL_S + 2)
-        assert not second.lease.held()
-        await first.leave()
-        assert not first.lease.held()
-        assert await gained_within(second, 5) < TTL_S / 2
+async def test_a_holder_that_was_paused_finds_out_by_itself(clients: tuple[Client, Client]):
+    clock = JumpingClock()
+    lease = a_lease(clients[0], clock)
+    assert await lease._renew()
+    clock.jumped = LEASE_TTL_S - MARGIN_S - 0.5
+    assert lease.held()
+    clock.jumped = LEASE_TTL_S - MARGIN_S + 0.001
+    assert not lease.held()
 
 
-async def test_a_dead_holders_lease_is_taken_over_within_its_life_and_two_seconds(short: Nats):
-    async with holder(short, "preflight") as first, holder(short, "preflight") as second:
-        await gained_within(first, 1)
-        await first.die()
-        assert await gained_within(second, TTL_S + 2) > MARGIN_S
-        assert not first.lease.held()
+async def test_a_holder_that_was_overtaken_does_not_get_it_back_by_renewing(clients: tuple[Client, Client]):
+    paused, successor = a_lease(clients[0]), a_lease(clients[1])
+    assert await paused._renew()
+    await paused._put(b"", headers={"KV-Operation": "DEL"})
+    assert not await successor._renew()
+    assert await successor._renew()
+    assert not await paused._renew()
+    assert not await paused._renew()
+    assert successor.held()
 
 
-async def test_a_holder_that_hears_nothing_knows_that_it_lost_it_before_another_gains_it(own_nats: Nats):
-    async with own_nats.connected("watcher") as client:
-        one = Holder(client, "watcher")
-        await gained_within(one, 1)
+async def test_a_renewal_whose_answer_was_lost_does_not_cost_the_lease(
+    clients: tuple[Client, Client], monkeypatch: pytest.MonkeyPatch
+):
+    lease, real = a_lease(clients[0]), leases_nats.request
+    assert await lease._renew()
+
+    async def lose_the_answer(*args: object, **more: object):
+        await real(*args, **more)  # type: ignore[arg-type]
+        raise leases_nats.LogUnavailableError("held back by the test")
+
+    monkeypatch.setattr(leases_nats, "request", lose_the_answer)
+    assert not await lease._renew()
+    monkeypatch.setattr(leases_nats, "request", real)
+    assert not await lease._renew()
+    assert await lease._renew()
+    assert lease.held()
+
+
+async def test_a_holder_whose_broker_is_silent_gives_up_in_time_and_takes_it_again_later(
+    own_nats: Nats, clients: tuple[Client, Client]
+):
+    async with running(a_lease(clients[0])) as lease:
+        await asyncio.wait_for(lease.wait_held(), 3)
         os.kill(own_nats.server.pid, signal.SIGSTOP)
         try:
-            await asyncio.sleep(TTL_S - MARGIN_S + 0.1)
-            assert not one.lease.held()
-            async with asyncio.timeout(TTL_S + 3):
-                await one.lease.wait_lost()
+            await asyncio.sleep(LEASE_TTL_S - MARGIN_S + 0.1)
+            assert not lease.held()
+            await asyncio.wait_for(lease.wait_lost(), 4)
         finally:
             os.kill(own_nats.server.pid, signal.SIGCONT)
-            await one.die()
+        await asyncio.wait_for(lease.wait_held(), 20)
+        assert lease.held()
 
 
-async def test_two_never_hold_it_at_once_whatever_becomes_of_the_holder(short: Nats):
-    loop, handovers = asyncio.get_running_loop(), 0
-    together: list[float] = []
-    async with holder(short, "placeholder") as one, holder(short, "placeholder") as two:
-        holders = [one, two]
-
-        async def watch() -> None:
-            while True:
-                if sum(each.lease.held() for each in holders) > 1:
-                    together.append(loop.time())
-                await asyncio.sleep(0.005)
-
-        watcher = asyncio.create_task(watch())
-        for end in ("leave", "die", "leave", "die"):
-            async with asyncio.timeout(TTL_S + 3):
-                while not (held := [each for each in holders if each.lease.held()]):
-                    await asyncio.sleep(0.005)
-            await getattr(held[0], end)()
-            handovers += 1
-            held[0].start()
-        watcher.cancel()
-    assert handovers == 4
-    assert together == []
-
-
-async def test_a_holder_that_comes_back_after_its_lease_went_to_another_does_not_take_it_away(short: Nats):
-    async with holder(short, "submitter") as first, holder(short, "submitter") as second:
-        await gained_within(first, TTL_S + 2)
-        await first.die()
-        await gained_within(second, TTL_S + 2)
-        first.task = asyncio.create_task(first.lease.run())
-        await asyncio.sleep(TTL_S)
-        assert second.lease.held()
-        assert not first.lease.held()
+async def test_each_role_has_a_lease_of_its_own(own_nats: Nats):
+    async with own_nats.connected("submitter") as one, own_nats.connected("watcher") as other:
+        assert await a_lease(one)._renew()
+        assert await a_lease(other, role="watcher")._renew()

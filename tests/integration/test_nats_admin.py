@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gonogo.events.jetstream_wire import Plain, ask, request, stream_info
+from gonogo.services.runtime import nats_admin
 from gonogo.services.runtime.nats_admin import (
     EVENTS_MAX,
     ServerUnfitError,
@@ -47,7 +48,8 @@ async def test_every_user_can_see_that_the_streams_are_fit(nats_server: Nats, us
         await verify(client, inbox=True)
 
 
-async def test_a_user_who_may_not_make_streams_is_told_so(own_nats: Nats) -> None:
+async def test_a_user_who_may_not_make_streams_is_told_so(own_nats: Nats, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nats_admin, "MAKE_WITHIN_S", 0.3)
     async with own_nats.connected("admin") as admin:
         await ask(admin, "$JS.API.STREAM.DELETE.SEALED", None, Plain)
     async with own_nats.connected("watcher") as watcher:

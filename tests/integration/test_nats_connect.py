@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from nats.aio.client import Client
 
-from gonogo.services.runtime.nats_connect import Access, NotConnectedError, _Callbacks, connect
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, _Callbacks, connect, hang_up
 from gonogo.services.runtime.nats_server import find_binary
 from tests.conftest import Nats
 
@@ -65,13 +65,41 @@ async def test_answers_arrive_under_the_users_own_name(nats_server: Nats) -> Non
 
 
 async def test_nothing_is_kept_to_be_sent_later(own_nats: Nats) -> None:
-    async with own_nats.connected("watcher") as client:
+    client = await connect(own_nats.credentials.access("watcher"))
+    try:
         os.kill(own_nats.server.pid, signal.SIGKILL)
         await own_nats.server.wait_dead()
         while client.is_connected:
             await asyncio.sleep(0.02)
         with pytest.raises(Exception, match="outbound buffer limit"):
             await client.publish("ev.launch.late.watcher", b"{}")
+    finally:
+        await hang_up(client)
+
+
+class Closing:
+    """A connection whose close is cancelled: by the library, or while it waits."""
+
+    def __init__(self, *, by_library: bool) -> None:
+        self._by_library = by_library
+
+    async def close(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        if self._by_library:
+            waiter.cancel()
+        await waiter
+
+
+async def test_hanging_up_ends_quietly_where_the_library_cancels_itself() -> None:
+    await hang_up(Closing(by_library=True))
+
+
+async def test_hanging_up_is_cancelled_when_its_caller_is() -> None:
+    task = asyncio.ensure_future(hang_up(Closing(by_library=False)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 async def test_a_client_that_the_broker_throws_out_is_closed_for_good_and_reported(nats_server: Nats) -> None:

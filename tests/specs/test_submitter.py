@@ -436,7 +436,6 @@ class Submitter(RuleBasedStateMachine):
         self.log = list(history(ex.launch_accepted, ex.launch_planned))
         self.state: Submission = fold(INITIAL, evolve, self.log)
         self.creates = 0
-        self.undone: Create | None = None
 
     def _say(self, event: Event) -> None:
         self.log.append(said(event, self.now, sequence=len(self.log) + 1))

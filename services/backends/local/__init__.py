@@ -15,4 +15,9 @@ A run directory holds, in the order in which they appear::
     output.log        what the command wrote
     stop.json         a stop was asked for
     exit.json         how it ended
+
+What this does not cover: a service manager that ends the whole control group of gonogo ends its jobs with it, and they show
+as vanished; run directories on a network file system, whose caches may hide a record; a pause of the submitter after its
+last check and before the call of create, because the deadline counts from that call. A command that leaves its process
+group outlives its job; what it leaves in the group is ended with it.
 """
