@@ -77,7 +77,7 @@ class Store:
             elif item.history.kind == "launch":
                 self._fold(item)
                 touched.add(item.history.id)
-        await self._write(touched, unreadable, items[-1].sequence)
+        await self._write(touched, unreadable, max(self.position, items[-1].sequence))
 
     def _fold(self, entry: Entry) -> None:
         launch = self._launches.get(entry.history.id, INITIAL)

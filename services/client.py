@@ -20,7 +20,7 @@ from nats.aio.msg import Msg
 from gonogo.events.jetstream_wire import PubAck, read_answer, request
 from gonogo.events.request import Problem
 from gonogo.events.subjects import word_subject
-from gonogo.services.runtime.nats_connect import Access
+from gonogo.services.runtime.nats_connect import Access, hang_up
 from gonogo.services.runtime.nats_connect import connect as connect_to_broker
 
 ANSWER_WITHIN_S = 30.0
@@ -125,4 +125,4 @@ async def connect(
         await client.listen()
         yield client
     finally:
-        await connection.close()
+        await hang_up(connection)

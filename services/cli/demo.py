@@ -27,7 +27,7 @@ from gonogo.services.runtime.clock import SystemClock, new_instance
 from gonogo.services.runtime.crew import WORKERS
 from gonogo.services.runtime.data_dir import DataDir
 from gonogo.services.runtime.logging import configure_logging
-from gonogo.services.runtime.nats_connect import connect
+from gonogo.services.runtime.nats_connect import connect, hang_up
 from gonogo.services.runtime.nats_server import Credentials
 from gonogo.services.runtime.supervise import Tree, worker_command
 
@@ -95,7 +95,7 @@ async def _launch(data_dir: DataDir, code: Path, credentials: Credentials, *, as
         items = await _until_told(log, answer.launch)
         return _judge(data_dir, code, answer.launch, items, as_json=as_json)
     finally:
-        await reader.close()
+        await hang_up(reader)
 
 
 def _request(code: Path) -> dict[str, object]:

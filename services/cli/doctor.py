@@ -12,7 +12,7 @@ from gonogo.services.cli.watchers import beats
 from gonogo.services.runtime.crew import WORKERS
 from gonogo.services.runtime.data_dir import DataDir, DataDirError
 from gonogo.services.runtime.nats_admin import ServerUnfitError
-from gonogo.services.runtime.nats_connect import NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import NotConnectedError, connect, hang_up
 from gonogo.services.runtime.nats_server import find_binary
 from gonogo.services.runtime.places import Place
 
@@ -77,5 +77,5 @@ async def _broker(place: Place) -> tuple[str, Problem | None]:
     except NotConnectedError as error:
         return "broker", Problem(path="broker", problem=str(error), fix="gonogo up")
     version = str(client.connected_server_version)
-    await client.close()
+    await hang_up(client)
     return f"broker {access.url} {version}", None

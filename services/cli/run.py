@@ -16,7 +16,7 @@ from gonogo.services.runtime.crew import WORKERS, Post, work
 from gonogo.services.runtime.data_dir import DataDir, DataDirError
 from gonogo.services.runtime.logging import configure_logging
 from gonogo.services.runtime.nats_admin import ServerUnfitError
-from gonogo.services.runtime.nats_connect import NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import NotConnectedError, connect, hang_up
 from gonogo.services.runtime.nats_server import Credentials
 from gonogo.services.runtime.places import Place
 from gonogo.services.runtime.supervise import Tree
@@ -74,6 +74,6 @@ async def _is_up(place: Place) -> bool:
         client = await connect(access, timeout_s=0.5)
     except NotConnectedError:
         return False
-    await client.close()
+    await hang_up(client)
     note(f"using the gonogo that runs in {place.data_dir}")
     return True

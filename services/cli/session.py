@@ -17,7 +17,7 @@ from gonogo.services.cli.output import NOT_SENT, USAGE, stop
 from gonogo.services.client import Client
 from gonogo.services.runtime.clock import SystemClock, new_instance
 from gonogo.services.runtime.data_dir import DataDir, DataDirError
-from gonogo.services.runtime.nats_connect import Access, NotConnectedError
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, hang_up
 from gonogo.services.runtime.nats_connect import connect as connect_to_broker
 from gonogo.services.runtime.nats_server import read_credentials
 from gonogo.services.runtime.places import Place, find_place
@@ -60,7 +60,7 @@ async def speaking(place: Place) -> AsyncIterator[Client]:
         await client.listen()
         yield client
     finally:
-        await connection.close()
+        await hang_up(connection)
 
 
 @asynccontextmanager
@@ -82,7 +82,7 @@ async def reading(place: Place) -> AsyncIterator[JetStreamLog]:
                 connection = await connect_to_broker(access)
         except (NotConnectedError, DataDirError) as error:
             stop(NOT_SENT, str(error), fix="start it with: gonogo up")
-        stack.push_async_callback(connection.close)
+        stack.push_async_callback(hang_up, connection)
         clock = SystemClock()
         yield JetStreamLog(connection, reader=f"cli-{new_instance()}", monotonic=clock.monotonic, sleep=clock.sleep)
 

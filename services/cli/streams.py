@@ -8,7 +8,7 @@ import asyncio
 from gonogo.services.cli.output import NOT_SENT, OK, USAGE, print_json, stop
 from gonogo.services.cli.session import access_of, place_of
 from gonogo.services.runtime.nats_admin import EVENTS_MAX, ServerUnfitError, prepare, streams_of
-from gonogo.services.runtime.nats_connect import NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import NotConnectedError, connect, hang_up
 from gonogo.services.runtime.places import Place
 
 
@@ -36,4 +36,4 @@ async def _prepare(place: Place) -> None:
     try:
         await prepare(client)
     finally:
-        await client.close()
+        await hang_up(client)

@@ -20,7 +20,7 @@ from gonogo.services.runtime.crew import WORKERS, Post, work_until_signalled
 from gonogo.services.runtime.data_dir import DataDir, DataDirError
 from gonogo.services.runtime.logging import configure_logging
 from gonogo.services.runtime.nats_admin import ServerUnfitError, verify
-from gonogo.services.runtime.nats_connect import Access, NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, connect, hang_up
 from gonogo.services.runtime.nats_server import Credentials, read_credentials
 from gonogo.services.runtime.places import Place
 from gonogo.services.runtime.settings import Settings, load_settings
@@ -117,7 +117,7 @@ def _at_broker(settings: Settings, place: Place, workers: Sequence[str]) -> int:
 
     async def main() -> None:
         await _demand_fit(access, inbox="intake" in workers)
-        print(f"ready: {access.url}, data dir {place.data_dir}, workers {', '.join(workers)}", flush=True)
+        print(f"ready: {access.shown}, data dir {place.data_dir}, workers {', '.join(workers)}", flush=True)
         async with asyncio.TaskGroup() as group:
             for worker in workers:
                 post = Post(worker=worker, settings=settings, access=access, sole=False, environment=dict(os.environ))
@@ -135,7 +135,7 @@ async def _demand_fit(access: Access, *, inbox: bool) -> None:
     try:
         await verify(client, inbox=inbox)
     finally:
-        await client.close()
+        await hang_up(client)
 
 
 def work(arguments: argparse.Namespace) -> int:

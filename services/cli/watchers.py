@@ -13,7 +13,7 @@ from gonogo.events.log import LogUnavailableError
 from gonogo.services.cli.session import access_of
 from gonogo.services.runtime.crew import WORKERS
 from gonogo.services.runtime.nats_config import LEASES
-from gonogo.services.runtime.nats_connect import NotConnectedError, connect
+from gonogo.services.runtime.nats_connect import NotConnectedError, connect, hang_up
 from gonogo.services.runtime.places import Place
 
 
@@ -44,7 +44,7 @@ async def beats(place: Place) -> dict[str, Beat]:
                 data = json.loads(message.data).get("message", {}).get("data", "")
                 found[worker] = msgspec.json.decode(base64.b64decode(data), type=Beat)
     finally:
-        await client.close()
+        await hang_up(client)
     return found
 
 

@@ -36,7 +36,7 @@ from gonogo.services.runtime.leases_nats import NatsLease
 from gonogo.services.runtime.loop import Loop
 from gonogo.services.runtime.nats_admin import LEASE_TTL_S
 from gonogo.services.runtime.nats_config import LEASES
-from gonogo.services.runtime.nats_connect import Access, connect
+from gonogo.services.runtime.nats_connect import Access, NotConnectedError, connect, hang_up
 from gonogo.services.runtime.secrets import secret_reader
 from gonogo.services.runtime.settings import Settings
 from gonogo.services.runtime.spool import FileSpool
@@ -95,7 +95,8 @@ def channels_for(data_dir: DataDir) -> dict[str, Channel]:
 async def work(post: Post, *, behind: Callable[[EventLog], EventLog] = lambda log: log) -> None:
     """Work until cancelled; then drain and hand over. `behind` may put something between the worker and its log."""
     clock, instance = SystemClock(), new_instance()
-    client = await connect(post.access)
+    closed = asyncio.Event()
+    client = await connect(post.access, on_closed=closed.set)
     reader = f"{post.role}-{instance}"
     log = behind(JetStreamLog(client, reader=reader, monotonic=clock.monotonic, sleep=clock.sleep))
     lease: Lease = AlwaysHeld()
@@ -109,6 +110,7 @@ async def work(post: Post, *, behind: Callable[[EventLog], EventLog] = lambda lo
             if shared is not None:
                 group.create_task(shared.run())
             group.create_task(_beat(client, runner, post, instance))
+            group.create_task(_demand_open(closed, post))
             group.create_task(runner.run())
     except asyncio.CancelledError:
         if isinstance(runner, Loop):
@@ -118,7 +120,7 @@ async def work(post: Post, *, behind: Callable[[EventLog], EventLog] = lambda lo
         raise
     finally:
         with suppress(Exception):
-            await client.close()
+            await hang_up(client)
 
 
 def build(post: Post, *, log: EventLog, client: Client, lease: Lease, instance: str) -> Intake | Loop[Any]:
@@ -152,6 +154,13 @@ def _worker(post: Post, backends: Mapping[str, Backend], log: EventLog, clock: S
         case _:
             message = f"there is no worker {post.worker!r}; there are: {', '.join(WORKERS)}"
             raise ValueError(message)
+
+
+async def _demand_open(closed: asyncio.Event, post: Post) -> None:
+    """A connection that was closed for good never comes back, so this process ends and its successor connects anew."""
+    await closed.wait()
+    message = f"the broker at {post.access.shown} closed the connection of {post.worker} for good"
+    raise NotConnectedError(message)
 
 
 async def _beat(client: Client, runner: Intake | Loop[Any], post: Post, instance: str) -> None:

@@ -26,7 +26,7 @@ from gonogo.services.runtime.children import die_with, wait_dead
 from gonogo.services.runtime.clock import SystemClock, new_instance
 from gonogo.services.runtime.crew import DRAIN_S
 from gonogo.services.runtime.data_dir import DataDir, DataDirLock
-from gonogo.services.runtime.nats_connect import Access, connect
+from gonogo.services.runtime.nats_connect import Access, connect, hang_up
 from gonogo.services.runtime.nats_server import Credentials, NatsServer
 from gonogo.services.runtime.viewer import Viewer
 
@@ -105,7 +105,7 @@ class Tree:
     async def _viewer(self, stack: AsyncExitStack, credentials: Credentials) -> Viewer:
         clock = SystemClock()
         client = await connect(credentials.access("reader"))
-        stack.push_async_callback(client.close)
+        stack.push_async_callback(hang_up, client)
         log = JetStreamLog(client, reader=f"viewer-{new_instance()}", monotonic=clock.monotonic, sleep=clock.sleep)
         checkpoints = Checkpoints(self._data_dir.checkpoints)
         await demand_same_past(log, checkpoints)
@@ -118,6 +118,7 @@ class Tree:
         process = subprocess.Popen(
             list(self._command(worker)),
             stdin=subprocess.DEVNULL,
+            start_new_session=True,
             preexec_fn=die_with(os.getpid()),  # noqa: PLW1509 - nothing holds a lock that prctl needs
         )
         self._children[worker] = process
@@ -141,6 +142,7 @@ class Tree:
             if self._stopping:
                 return
             logger.warning("nats-server died: starting it again", exit=code)
+            await asyncio.sleep(self._pauses_s[0])
             await self._server.start()
 
     async def _stop_children(self) -> None:

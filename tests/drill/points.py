@@ -34,7 +34,7 @@ POINTS: tuple[Point, ...] = (
     Point("preflight", "after", "PreflightPassed"),
     Point("placeholder_manager", "before", "QueueCleared"),
     Point("placeholder_manager", "after", "QueueCleared"),
-    Point("submitter", "before", "SubmissionIntended"),
+    Point("submitter", "before", "SubmissionIntended", expected=JOB),
     Point("submitter", "after", "SubmissionIntended", expected=NO_JOB),
     Point("submitter", "before", "create", expected=NO_JOB),
     Point("submitter", "before", "create", how="stop"),

@@ -130,8 +130,12 @@ class Drill:
                 continue
             assert answer.launch == launch, answer
             break
-        while not self.was_killed(launch) and not self.settled[launch].is_set():
+        while not self.settled[launch].is_set() and (not self.was_killed(launch) or self._is_exposed(launch)):
             await asyncio.sleep(0.05)
+
+    def _is_exposed(self, launch: str) -> bool:
+        """Whether the next launch's kill could still change what becomes of this one."""
+        return self.views.get(launch, INITIAL).standing in ("checking", "go", "cleared", "submitting")
 
     def was_killed(self, launch: str) -> bool:
         return (self.root / "done" / launch).exists()

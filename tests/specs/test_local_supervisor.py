@@ -158,7 +158,7 @@ async def test_a_command_whose_supervisor_is_killed_before_it_is_recorded_never_
 async def test_a_supervisor_that_hangs_is_ended_and_nobody_can_tell_within_the_time_of_a_create(local):
     python = local.folder / "hanging"
     pids = local.folder / "pids"
-    python.write_text(f"#!/bin/sh\necho $$ > {pids}\nexec sleep 300\n")
+    python.write_text(f"#!/bin/sh\necho $$ > {pids}\nexec sleep 8\n")
     python.chmod(0o755)
     backend = LocalBackend(local.runs, base_env=BASE_ENV, python=str(python))
     async with asyncio.timeout(TERMS.create_timeout_s):
