@@ -70,16 +70,19 @@ class NatsLease:
             await self._put(b"", headers={"KV-Operation": "DEL"})
 
     async def _renew(self) -> bool:
+        ack = await self._claim()
+        if ack is not None and ack.error is not None:
+            self._revision = await self._free_revision()
+            ack = await self._claim() if self._revision else None
+        return ack is not None and ack.error is None
+
+    async def _claim(self) -> PubAck | None:
         began = self._clock.monotonic()
         ack = await self._put(self._body, headers={})
-        if ack is None:
-            return False
-        if ack.error is not None:
-            self._revision = await self._free_revision()
-            return False
-        self._revision = ack.seq
-        self._held_until = began + self._ttl_s - MARGIN_S
-        return True
+        if ack is not None and ack.error is None:
+            self._revision = ack.seq
+            self._held_until = began + self._ttl_s - MARGIN_S
+        return ack
 
     async def _free_revision(self) -> int:
         """The revision that the next try has to name: of a lease that was handed over, or our own of which no answer came.

@@ -16,8 +16,8 @@ from gonogo.events.base import UnknownEvent
 from gonogo.events.envelope import Entry, LogItem, Unreadable, Utterance
 from gonogo.events.ids import History
 from gonogo.events.log import Appended, Conflict, EventLog, UnreadableEventError
-from gonogo.events.submission import SubmissionUnresolved
 from gonogo.events.subjects import event_subject
+from gonogo.events.submission import SubmissionUnresolved
 from tests.contracts.speech import cancelled, check, new_history, remark, utter
 
 WRITERS = 8

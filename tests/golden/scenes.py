@@ -83,6 +83,7 @@ from gonogo.events.preflight import (
     ReviewRequested,
 )
 from gonogo.events.request import Data, Monitor, Problem, Request, Resources, Run, request_digest
+from gonogo.events.subjects import event_subject
 from gonogo.events.submission import (
     SettlementDeclared,
     Sighting,
@@ -97,7 +98,6 @@ from gonogo.events.submission import (
     SubmissionVerified,
     SubmissionWithheld,
 )
-from gonogo.events.subjects import event_subject
 
 BEGIN = datetime(2026, 3, 14, 9, 26, 53, 589793, UTC)
 ANA = Person(client="ana", claimed="Ana Müller")

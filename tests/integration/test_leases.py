@@ -96,7 +96,6 @@ async def test_a_holder_that_was_overtaken_does_not_get_it_back_by_renewing(clie
     paused, successor = a_lease(clients[0]), a_lease(clients[1])
     assert await paused._renew()
     await paused._put(b"", headers={"KV-Operation": "DEL"})
-    assert not await successor._renew()
     assert await successor._renew()
     assert not await paused._renew()
     assert not await paused._renew()
@@ -116,7 +115,6 @@ async def test_a_renewal_whose_answer_was_lost_does_not_cost_the_lease(
     monkeypatch.setattr(leases_nats, "request", lose_the_answer)
     assert not await lease._renew()
     monkeypatch.setattr(leases_nats, "request", real)
-    assert not await lease._renew()
     assert await lease._renew()
     assert lease.held()
 

@@ -317,5 +317,5 @@ def test_a_launch_has_ended_where_nothing_more_happens_by_itself() -> None:
 
 
 def test_only_a_launch_proven_to_have_no_job_is_jobless() -> None:
-    assert JOBLESS == {"rejected", "absent", "withheld"}
-    assert WAITING_FOR_A_PERSON == {"no-go", "awaiting-review", "in-doubt", "conflict", "unreadable"}
+    assert {"rejected", "absent", "withheld"} == JOBLESS
+    assert {"no-go", "awaiting-review", "in-doubt", "conflict", "unreadable"} == WAITING_FOR_A_PERSON

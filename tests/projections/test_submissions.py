@@ -59,7 +59,7 @@ def stage(*events: Event | At) -> Stage:
 
 
 def test_nothing_is_intended_at_the_beginning() -> None:
-    assert INITIAL == Submission(gates=CLOSED, stage=Awaiting())
+    assert Submission(gates=CLOSED, stage=Awaiting()) == INITIAL
 
 
 def test_the_gates_are_folded_beside_the_stage() -> None:

@@ -19,15 +19,15 @@ from gonogo.events.envelope import Entry, LogItem, Said, TriggerWord, Unreadable
 from gonogo.events.ids import History, trace_parent
 from gonogo.events.log import UnreadableEventError
 from gonogo.events.redaction import known_secret
-from gonogo.events.submission import SubmissionUnresolved
 from gonogo.events.subjects import event_subject
-from tests.contracts.speech import AT, INTENT, remark, utter
+from gonogo.events.submission import SubmissionUnresolved, SubmissionVerified
+from tests.contracts.speech import AT, INTENT, OUTCOME, remark, utter
 from tests.golden.scenes import SCENES
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 HISTORY = History("launch", "abc")
 SUBJECT = event_subject(HISTORY, "submitter")
-TIMES = st.datetimes(min_value=datetime(1970, 1, 1), max_value=datetime(2262, 1, 1), timezones=st.just(UTC))
+TIMES = st.datetimes(timezones=st.just(UTC))
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=12).filter(lambda text: not known_secret(text))
 
 
@@ -204,6 +204,17 @@ def test_a_known_secret_is_masked_before_it_is_written_wherever_it_stands():
     assert event.cause.startswith("curl -H ")
     assert "[secret]" in event.cause
     assert entry.said[1].event == INTENT
+
+
+def test_a_value_that_is_a_secret_only_by_the_name_in_front_of_it_is_masked_too():
+    facts = {"DB_PASSWORD": "hunter2-long", "nodes": "4", "note": f"with {TOKEN}", "API_KEY": "env:API_KEY"}
+    body = codec.encode(utter(HISTORY, SubmissionVerified(job=OUTCOME.job, facts=facts)))
+    entry = decode(body)
+    assert isinstance(entry, Entry)
+    event = entry.said[0].event
+    assert isinstance(event, SubmissionVerified)
+    assert event.facts == {**facts, "DB_PASSWORD": "[secret]", "note": "with [secret]"}
+    assert not known_secret(body.decode())
 
 
 def test_a_message_is_refused_from_the_first_byte_that_is_too_much():

@@ -18,7 +18,10 @@ def place_of(file: Path) -> str:
     if not file.exists():
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = file.with_name(f"{file.name}.{os.getpid()}.part")
-        part.write_text(secrets.token_hex(8))
+        with part.open("w") as written:
+            written.write(secrets.token_hex(8))
+            written.flush()
+            os.fsync(written.fileno())
         with contextlib.suppress(FileExistsError):
             os.link(part, file)
         part.unlink()
