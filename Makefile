@@ -20,7 +20,7 @@ help:
 	@echo "make test      the tests"
 	@echo "make check     lint, types, import contracts, tests: what must be green before a commit"
 	@echo "make simulate  10,000 histories under faults (SEED=n for one world, N=n for how many)"
-	@echo "make drill     real processes killed at every named point (N=launches)"
+	@echo "make drill     real processes killed at every named point (EACH=kills at each)"
 	@echo "make bench     figures as ratios, also in build/bench.json"
 	@echo "make mutate    mutants of the deciders and folds"
 	@echo "make docs      generate docs/events.md, schemas and docs/backends.md"

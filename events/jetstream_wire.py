@@ -6,6 +6,7 @@ used here.
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -103,12 +104,26 @@ async def request(
     timeout_s: float = REQUEST_TIMEOUT_S,
 ) -> Msg:
     """One request. Raises LogUnavailableError for silence of any kind."""
+    cancels = _cancels()
     try:
-        return await client.request(subject, payload, timeout=timeout_s, headers=headers)
+        message = await client.request(subject, payload, timeout=timeout_s, headers=headers)
     except (nats.errors.Error, TimeoutError, OSError) as error:
         what = str(error) or type(error).__name__
-        message = f"no answer from the log on {subject.rsplit('.', 1)[0]} ({what}); nothing is concluded from that"
-        raise LogUnavailableError(message) from error
+        text = f"no answer from the log on {subject.rsplit('.', 1)[0]} ({what}); nothing is concluded from that"
+        raise LogUnavailableError(text) from error
+    if _cancels() > cancels:
+        raise asyncio.CancelledError
+    return message
+
+
+def _cancels() -> int:
+    """How often this task was asked to end.
+
+    The library waits with `wait_for`, which in Python 3.11 forgets a cancel that comes together with the answer; the task
+    would then go on for ever.
+    """
+    task = asyncio.current_task()
+    return task.cancelling() if task is not None else 0
 
 
 def read_answer(message: Msg, subject: str, kind: type[T]) -> T:

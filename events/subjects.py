@@ -6,6 +6,7 @@ The role stands in the subject so that the broker can enforce who may speak as w
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from gonogo.events.base import HISTORY_KINDS, ROLES, Role
 from gonogo.events.ids import History
@@ -42,6 +43,7 @@ def history_filter(history: History) -> str:
     return f"ev.{history.kind}.{history.id}.>"
 
 
+@lru_cache(maxsize=4096)
 def parse_event_subject(subject: str) -> tuple[History, Role]:
     """Take an event subject apart."""
     parts = subject.split(".")

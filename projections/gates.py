@@ -78,9 +78,8 @@ def evolve_gates(gates: Gates, said: Said) -> Gates:
             return msgspec.structs.replace(gates, confirmed=gates.confirmed or digest == gates.plan_digest)
         case ReviewDeclined(plan_digest=digest):
             return msgspec.structs.replace(gates, declined=gates.declined or digest == gates.plan_digest)
-        case QueueCleared(plan_digest=digest, queue_version=version):
-            cleared = gates.cleared or digest == gates.plan_digest
-            return msgspec.structs.replace(gates, cleared=cleared, yielded=cleared and version > 0)
+        case QueueCleared(plan_digest=digest, queue_version=version) if digest == gates.plan_digest:
+            return msgspec.structs.replace(gates, cleared=True, yielded=version > 0)
         case CancelRequested(reason=reason):
             return msgspec.structs.replace(gates, cancelled=gates.cancelled or reason or "no reason given")
         case LaunchSuperseded():

@@ -37,12 +37,18 @@ HELD_BACK = "held back by the test"
 
 
 @pytest.fixture(params=["memory", pytest.param("jetstream", marks=pytest.mark.real_nats)])
-async def log(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EventLog]:
+def server(request: pytest.FixtureRequest) -> Nats | None:
+    """Asked for outside of any event loop: the first one who does starts it in a loop of its own."""
+    return request.getfixturevalue("nats") if request.param == "jetstream" else None
+
+
+@pytest.fixture
+async def log(server: Nats | None, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EventLog]:
     monkeypatch.setattr(jetstream, "APPEND_BUDGET_S", 1.0)
-    if request.param == "memory":
+    if server is None:
         yield MemoryLog(SystemClock())
         return
-    async with request.getfixturevalue("nats").log() as real:
+    async with server.log() as real:
         yield real
 
 

@@ -251,3 +251,22 @@ async def follow_for_ever(log: EventLog, seen: list[LogItem]) -> Sequence[LogIte
                 seen.extend(batch)
         except LogUnavailableError:
             await asyncio.sleep(0.1)
+
+
+async def test_a_reader_that_is_told_to_end_ends_also_if_its_answer_comes_at_that_moment(nats: Nats):
+    history = new_history()
+
+    async def read_for_ever(log: EventLog) -> None:
+        while True:
+            await log.read(history)
+
+    async with nats.log() as log:
+        for index in range(60):
+            task = asyncio.create_task(read_for_ever(log))
+            await asyncio.sleep(index * 0.0001)
+            task.cancel()
+            _, running = await asyncio.wait([task], timeout=2)
+            while not task.done():
+                task.cancel()
+                await asyncio.wait([task], timeout=0.01)
+            assert not running, "it went on after it was cancelled"

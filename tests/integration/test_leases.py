@@ -62,13 +62,15 @@ async def test_of_two_who_want_it_one_has_it_and_keeps_it(clients: tuple[Client,
 
 
 async def test_it_is_handed_over_at_a_clean_stop_without_waiting_for_its_end(clients: tuple[Client, Client]):
-    async with running(a_lease(clients[0])) as first, running(a_lease(clients[1])) as second:
-        await asyncio.wait((asyncio.ensure_future(first.wait_held()),), timeout=3)
-        holder, other = (first, second) if first.held() else (second, first)
-        async with asyncio.timeout(LEASE_TTL_S / 2):
-            await holder.release()
-            assert not holder.held()
-            await other.wait_held()
+    first, second = a_lease(clients[0]), a_lease(clients[1])
+    async with running(first):
+        await asyncio.wait_for(first.wait_held(), 3)
+    async with running(second):
+        await asyncio.sleep(0.3)
+        assert (first.held(), second.held()) == (True, False)
+        await first.release()
+        assert not first.held()
+        await asyncio.wait_for(second.wait_held(), LEASE_TTL_S / 3)
 
 
 async def test_what_a_dead_holder_had_is_free_after_its_time_and_not_before(clients: tuple[Client, Client]):
