@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import hypothesis
@@ -72,11 +73,26 @@ def nats(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nats]:
     """One server for all tests that neither hurt it nor need an empty log."""
     _demand_server()
     nats = Nats(DataDir(tmp_path_factory.mktemp("nats")))
+    with _loop_of_its_own() as loop:
+        try:
+            asyncio.run_coroutine_threadsafe(nats.start(), loop).result()
+            yield nats
+        finally:
+            asyncio.run_coroutine_threadsafe(nats.server.stop(), loop).result()
+
+
+@contextmanager
+def _loop_of_its_own() -> Iterator[asyncio.AbstractEventLoop]:
+    """A thread with a loop: a test's own loop may be running when the first of them asks, and the server dies with its thread."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="nats", daemon=True)
+    thread.start()
     try:
-        asyncio.run(nats.start())
-        yield nats
+        yield loop
     finally:
-        asyncio.run(nats.server.stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 @pytest.fixture

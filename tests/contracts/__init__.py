@@ -2,4 +2,4 @@
 
 import pytest
 
-pytest.register_assert_rewrite("tests.contracts.backend", "tests.contracts.harness")
+pytest.register_assert_rewrite("tests.contracts.backend", "tests.contracts.harness", "tests.contracts.inbox")

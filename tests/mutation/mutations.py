@@ -33,7 +33,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitOr: ast.BitAnd,
 }
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
-PASSED_THROUGH = {"reversed", "sorted", "tuple", "frozenset"}
+PASSED_THROUGH = {"reversed", "sorted", "frozenset"}
 LEFT_ALONE = {"annotation", "returns", "decorator_list", "bases", "ctx"}
 
 
@@ -101,6 +101,8 @@ def _slots(parent: ast.AST, way: tuple[tuple[str, int | None], ...], scope: str)
         for index, child in children:
             if not isinstance(child, ast.AST) or _is_left_alone(child):
                 continue
+            if isinstance(parent, ast.JoinedStr) and isinstance(child, ast.Constant):
+                continue  # the whole text is one mutant
             here = (*way, (field, index))
             yield Slot(here, child, scope, field)
             inner = f"{scope}.{child.name}".lstrip(".") if isinstance(child, ast.FunctionDef | ast.ClassDef) else scope
