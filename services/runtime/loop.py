@@ -299,31 +299,36 @@ class Loop(Generic[S]):
         utterance = self._utter(thread, events, "outcome")
         if owed:
             self._spool.keep(utterance)
-        while await self._append_at_tail(thread, utterance) is None:
+        began_at = thread.version
+        while await self._append_at_tail(thread, utterance, began_at) is None:
             if owed:
                 continue
             events = self._worker.conclude(thread.state, result)
             if not events:
                 return
-            utterance = self._utter(thread, events, "outcome")
+            utterance, began_at = self._utter(thread, events, "outcome"), thread.version
         if owed:
             self._spool.forget(utterance)
 
-    async def _append_at_tail(self, thread: Thread[S], utterance: Utterance) -> Appended | None:
+    async def _append_at_tail(self, thread: Thread[S], utterance: Utterance, began_at: int) -> Appended | None:
+        """Append at the version known now. None: something came first, or nobody can tell; nothing of ours is there."""
         try:
             answer = await self._log.append(utterance, expected=thread.version)
         except LogUnavailableError as error:
             logger.warning("outcome waits", history=str(thread.history), cause=str(error))
             await self._clock.sleep(RETRY_S)
-            return await self._find_own(thread, utterance)
+            return await self._find_own(thread, utterance, began_at)
         if isinstance(answer, Conflict):
-            return await self._find_own(thread, utterance)
+            return await self._find_own(thread, utterance, began_at)
         await self._reach(thread, answer.sequence)
         return answer
 
-    async def _find_own(self, thread: Thread[S], utterance: Utterance) -> Appended | None:
-        """After an unclear append: is it there after all? Advances the thread either way."""
-        for item in await self._read_again(thread, after=thread.version):
+    async def _find_own(self, thread: Thread[S], utterance: Utterance, began_at: int) -> Appended | None:
+        """See whether an unclear append is there after all, since it was first tried. Advances the thread either way.
+
+        The follower may have moved the thread past our own message, so the thread's version is no place to start from.
+        """
+        for item in await self._read_again(thread, after=began_at):
             if isinstance(item, Entry) and item.said[0].id == utterance.id:
                 return Appended(item.sequence)
         return None
@@ -333,7 +338,7 @@ class Loop(Generic[S]):
             thread = self._thread(utterance.history)
             known = await self._read_again(thread, after=0)
             if not any(isinstance(i, Entry) and i.said[0].id == utterance.id for i in known):
-                while await self._append_at_tail(thread, utterance) is None:
+                while await self._append_at_tail(thread, utterance, 0) is None:
                     pass
             self._spool.forget(utterance)
 
