@@ -26,7 +26,7 @@ def document_of(arguments: argparse.Namespace) -> Document:
     text, suffix, folder = _source(arguments.file)
     try:
         document = load_request_file(text, suffix=suffix, folder=folder)
-        document = apply_overrides(document, arguments.set)
+        document = apply_overrides(document, arguments.set, folder=folder)
     except RequestFileError as error:
         raise CommandError(USAGE, *error.problems) from error
     if arguments.yes:
