@@ -34,6 +34,8 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }
 CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 PASSED_THROUGH = {"reversed", "sorted", "frozenset"}
+CONTEXT = 40
+"""Characters told on both sides of a change."""
 LEFT_ALONE = {"annotation", "returns", "decorator_list", "bases", "ctx"}
 
 
@@ -78,7 +80,7 @@ def mutants(source: str) -> Iterator[Mutant]:
     seen: Counter[str] = Counter()
     for slot in _slots(tree, (), ""):
         for new in _changes(slot):
-            name = f"{slot.scope or 'module'}: {_words(slot.node)} -> {_words(new)}"
+            name = f"{slot.scope or 'module'}: {_difference(_words(slot.node), _words(new))}"
             seen[name] += 1
             number = f" ({seen[name]})" if seen[name] > 1 else ""
             yield Mutant(name + number, getattr(slot.node, "lineno", 0), slot.replaced(tree, new))
@@ -89,8 +91,23 @@ def _words(node: ast.AST | None) -> str:
         return "nothing"
     if isinstance(node, ast.match_case):
         node = ast.Match(subject=ast.Name("_"), cases=[node])
-        return " ".join(ast.unparse(node).split()[2:])[:110]
-    return " ".join(ast.unparse(node).split())[:110]
+        return " ".join(ast.unparse(node).split()[2:])
+    return " ".join(ast.unparse(node).split())
+
+
+def _difference(old: str, new: str) -> str:
+    """What differs, with a little of what is around it."""
+    begin = _alike(old, new)
+    end = min(_alike(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
+    around = slice(max(0, begin - CONTEXT), None)
+    cut = [text[: len(text) - max(0, end - CONTEXT)][around] for text in (old, new)]
+    return " -> ".join(cut)
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters two texts begin with in common."""
+    pairs = zip(one, other, strict=False)
+    return next((index for index, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _slots(parent: ast.AST, way: tuple[tuple[str, int | None], ...], scope: str) -> Iterator[Slot]:

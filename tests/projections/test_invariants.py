@@ -104,19 +104,18 @@ def test_a_history_is_judged_by_every_invariant_of_its_kind() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["launch", "notice"])
-def test_every_invariant_is_asked(kind: str) -> None:
-    broken = {
-        "launch": (
-            *(ex.job_succeeded, ex.submission_absent, ex.launch_accepted, *READY[:3]),
-            msgspec.structs.replace(ex.launch_planned, plan_digest="x"),
-            *(ex.submission_intended, ex.submission_intended, ex.submission_absent, ex.job_failed),
-        ),
-        "notice": (ex.notification_delivered,),
-    }[kind]
-    wanted = {"launch": LAUNCH_INVARIANTS, "notice": NOTICE_INVARIANTS}[kind]
-    asked = {one.invariant for one in violations(kind, history(*broken))}
-    assert asked == {invariant.__name__ for invariant in wanted}
+def test_all_invariants_are_asked_in_this_order() -> None:
+    assert (
+        acceptance_comes_first,
+        the_plan_is_what_was_reviewed,
+        no_intent_before_go,
+        one_intent,
+        outcomes_follow_the_intent,
+        absence_has_evidence,
+        a_terminal_state_stays,
+        a_job_is_accepted_before_it_is_watched,
+    ) == LAUNCH_INVARIANTS
+    assert (a_notice_is_delivered_once,) == NOTICE_INVARIANTS
 
 
 def test_acceptance_comes_first_and_once() -> None:
@@ -203,6 +202,12 @@ def test_the_last_plan_is_the_plan() -> None:
     later = msgspec.structs.replace(ex.launch_planned, plan=plan, plan_digest=plan_digest(plan))
     assert intending(later, *INTENDED[1:]) == []
     assert intending(*READY, later, ex.submission_intended) == ["the intent's plan digest is not that of the plan"]
+
+
+def test_the_rendering_of_the_last_plan_is_the_rendering() -> None:
+    plan = msgspec.structs.replace(ex.PLAN, rendering=Rendering(body="ls", digest=digest_of(b"ls")))
+    earlier = msgspec.structs.replace(ex.launch_planned, plan=plan, plan_digest=plan_digest(plan))
+    assert intending(earlier, *INTENDED[1:]) == []
 
 
 def test_an_intent_is_decided_while_the_go_holds() -> None:

@@ -26,6 +26,25 @@ def changed(*events: Event | At, **fields: object) -> Watch:
     return msgspec.structs.replace(watch(*events), **fields)
 
 
+def test_a_watch_begins_with_nothing_known_and_a_look_every_minute() -> None:
+    assert (
+        Watch(
+            platform="",
+            target="",
+            poll_s=60,
+            job=None,
+            state=None,
+            raw="",
+            restarts=0,
+            cancel_wanted=False,
+            stop=None,
+            degraded_at=None,
+            over=False,
+        )
+        == INITIAL
+    )
+
+
 def test_there_is_nothing_to_watch_without_a_job() -> None:
     assert not INITIAL.watching
     assert not watch(*WATCHED[:2]).watching
@@ -73,7 +92,7 @@ def test_a_wish_to_cancel_is_remembered() -> None:
 
 def test_a_stop_is_remembered_from_its_storage() -> None:
     told = (*RUNNING, at(ex.job_stop_intended, 5))
-    assert watch(*told) == changed(*RUNNING, stop=Stop(number=1, at=second(5)))
+    assert watch(*told) == changed(*RUNNING, stop=Stop(number=1, at=second(5), answered=False, taken=False))
 
 
 @pytest.mark.parametrize("taken", [True, False])

@@ -45,6 +45,14 @@ def changes(*before: Event | At, by: Event) -> dict[str, Any]:
     return {field: getattr(new, field) for field in fields if getattr(new, field) != getattr(old, field)}
 
 
+def test_a_launch_begins_with_nothing_known() -> None:
+    known = msgspec.structs.asdict(INITIAL)
+    assert {known.pop(field) for field in ("standing",)} == {"checking"}
+    assert (known.pop("review"), known.pop("submission")) == ("none", "none")
+    assert (known.pop("inbox_sequence"), known.pop("version")) == (0, 0)
+    assert [field for field, value in known.items() if value not in ("", None, False, ())] == []
+
+
 def test_a_launch_exists_once_it_is_planned() -> None:
     assert not INITIAL.exists
     assert not launch(ex.launch_accepted).exists

@@ -9,7 +9,6 @@ from gonogo.events.base import Event
 from gonogo.projections.notifications import (
     INITIAL_NOTICE,
     INITIAL_TELLING,
-    TOLD,
     Notice,
     Telling,
     evolve_notice,
@@ -24,6 +23,14 @@ OPEN = (ex.notification_intended,)
 TRIED = (*OPEN, at(ex.notification_unconfirmed, 10))
 
 
+TOLD_NAMES = (
+    *("PreflightFailed", "ReviewRequested", "ReviewDeclined", "LaunchCancelled"),
+    *("SubmissionAccepted", "SubmissionRejected", "SubmissionUnresolved", "SubmissionAbsent", "SubmissionWithheld"),
+    *("SubmissionConflicted", "SubmissionMismatched", "JobStatusChanged", "JobRestarted", "JobSucceeded"),
+    *("JobFailed", "JobCancelled", "JobStopped", "DuplicateStopped", "WatchDegraded", "WatchRecovered"),
+)
+
+
 def telling(*events: Event) -> Telling:
     return fold(INITIAL_TELLING, evolve_telling, history(*events))
 
@@ -36,13 +43,18 @@ def changed(*events: Event | At, **fields: object) -> Notice:
     return msgspec.structs.replace(notice(*events), **fields)
 
 
+def test_nothing_is_known_at_the_beginning() -> None:
+    assert Telling(launch="", channels=(), name="", tellable=()) == INITIAL_TELLING
+    assert Notice(intended=None, attempts=0, retry_at=None, over=False) == INITIAL_NOTICE
+
+
 def test_the_request_names_the_channels_and_the_plan_the_launch() -> None:
     known = msgspec.structs.replace(INITIAL_TELLING, channels=("console",), name="tiny-train")
     assert telling(ex.launch_accepted) == known
     assert telling(*PLANNED) == msgspec.structs.replace(known, launch=ex.LAUNCH)
 
 
-@pytest.mark.parametrize("name", sorted(cls.__name__ for cls in TOLD))
+@pytest.mark.parametrize("name", TOLD_NAMES)
 def test_everything_that_is_told_is_kept_in_order(name: str) -> None:
     told = history(*PLANNED, ex.submission_accepted, ex.EXAMPLES[name])
     assert telling(*(one.event for one in told)).tellable == told[2:]
@@ -51,7 +63,7 @@ def test_everything_that_is_told_is_kept_in_order(name: str) -> None:
 
 def test_nothing_else_is_told() -> None:
     for event in ex.EXAMPLES.values():
-        if not isinstance(event, TOLD):
+        if type(event).__name__ not in TOLD_NAMES:
             assert telling(*PLANNED, event) == telling(*PLANNED)
             assert not is_told(event)
 

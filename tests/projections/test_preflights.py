@@ -28,8 +28,23 @@ def test_a_launch_is_checked_once_it_is_planned() -> None:
     assert poll(*PLANNED) == changed(ex.launch_accepted, plan=ex.PLAN, plan_digest=ex.DIGEST, stage="checking")
 
 
-def test_the_first_round_is_round_one() -> None:
-    assert INITIAL.round == 1
+def test_a_poll_begins_with_round_one_and_nothing_known() -> None:
+    assert (
+        Preflight(
+            request=None,
+            person=None,
+            plan=None,
+            plan_digest="",
+            stage="unplanned",
+            round=1,
+            verdicts=(),
+            attested=frozenset(),
+            go_until=None,
+            review_requested=False,
+            confirmed=False,
+        )
+        == INITIAL
+    )
 
 
 @pytest.mark.parametrize(

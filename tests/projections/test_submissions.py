@@ -127,7 +127,7 @@ def test_a_look_up_and_a_persons_word_count_in_either_order(order: tuple[Event, 
 
 @pytest.mark.parametrize("before", ["intended", "in-doubt", "conflicted"])
 def test_an_accepted_job_is_created_from_then_on(before: str) -> None:
-    created = Created(intent=INTENT, job=ex.JOB, at=second(40))
+    created = Created(intent=INTENT, job=ex.JOB, at=second(40), read_back=False)
     assert stage(*STAGES[before], at(ex.submission_accepted, 40)) == created
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import msgspec
 import pytest
@@ -11,7 +11,7 @@ from gonogo.events.base import Event
 from gonogo.events.job import CancelRequested, WatchDetached
 from gonogo.events.launch import LaunchAccepted, Person
 from gonogo.events.preflight import CheckAttested, RecheckRequested, ReviewConfirmed, ReviewDeclined
-from gonogo.events.request import Authorize, Recovery, Request, request_digest
+from gonogo.events.request import Authorize, Problem, Recovery, Request, request_digest
 from gonogo.events.submission import SettlementDeclared
 from gonogo.projections.launches import INITIAL, Launch, evolve
 from gonogo.services.intake.decider import (
@@ -103,6 +103,12 @@ def problems(verdict: Verdict | tuple[object, ...]) -> list[tuple[str, str]]:
     found = verdict.problems if isinstance(verdict, Turn) else verdict
     assert isinstance(found, tuple), f"taken: {verdict}"
     return [(problem.path, problem.problem) for problem in found]
+
+
+def fixes(verdict: Verdict | tuple[Problem, ...]) -> list[str]:
+    found = verdict.problems if isinstance(verdict, Turn) else verdict
+    assert isinstance(found, tuple)
+    return [problem.fix for problem in found]
 
 
 def test_a_new_launch_is_accepted_and_planned_in_one_breath() -> None:
@@ -246,8 +252,9 @@ def test_only_approvers_answer_reviews() -> None:
     few = frozenset(("zoe", "bob"))
     verdict = heard(APPROVE, *ASKED, approvers=few)
     assert problems(verdict) == [("client", "the client 'cli' may not answer reviews")]
-    assert isinstance(verdict, Turn)
-    assert verdict.problems[0].fix == "ask one of: bob, zoe"
+    assert fixes(verdict) == ["ask one of: bob, zoe"]
+    many = frozenset("hgfedcba")
+    assert fixes(heard(APPROVE, *ASKED, approvers=many)) == ["ask one of: a, b, c, d, e, f, g, h"]
     assert isinstance(heard(APPROVE, *ASKED, client="bob", approvers=few), Accept)
     assert isinstance(heard(CANCEL, *ASKED, approvers=few), Accept)
 
@@ -322,11 +329,53 @@ def test_a_word_that_had_expired_when_it_arrived_is_declined() -> None:
     assert problems(expiring_at(second(0))) == [("expires_at", what)]
 
 
-def test_a_time_without_a_zone_is_utc() -> None:
+def test_a_time_without_a_zone_is_utc_and_any_other_is_what_it_says() -> None:
     assert isinstance(said_at(second(300).replace(tzinfo=None)), Accept)
     assert isinstance(said_at(second(301).replace(tzinfo=None)), Turn)
     assert isinstance(expiring_at(second(1).replace(tzinfo=None)), Accept)
+    assert isinstance(said_at(second(300).astimezone(timezone(timedelta(hours=2)))), Accept)
+    assert isinstance(expiring_at(second(1).astimezone(timezone(timedelta(hours=-2)))), Accept)
     assert isinstance(expiring_at(second(0).replace(tzinfo=None)), Turn)
+
+
+LATE = {"by": "ann", "said_at": second(301), "expires_at": second(0)}
+NOTHING_RIGHT = Resolve(launch=ex.LAUNCH, evidence="")
+NEXT: list[tuple[Word, tuple[Event, ...], list[str]]] = [
+    (CANCEL, (), ["see: gonogo list"]),
+    (CANCEL, SUCCEEDED, ["see: gonogo show; a new attempt is a new launch"]),
+    (ATTEST, PLANNED, ["see: gonogo show"]),
+    (
+        msgspec.structs.replace(APPROVE, plan_digest="x"),
+        (*ASKED, ex.review_confirmed),
+        ["read the review again and give its digest", "nothing to do; cancel it if it must not run"],
+    ),
+    (
+        msgspec.structs.replace(CANCEL, **LATE),
+        PLANNED,
+        ["set the client's clock, or leave said_at out", "look at the launch again, then say it anew"],
+    ),
+    (
+        NOTHING_RIGHT,
+        RUNNING,
+        ["gonogo resolve LAUNCH --job ID, or --absent", "say where you looked and what you saw", "see: gonogo show"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("word", "standing", "what_next"), NEXT)
+def test_a_declined_word_says_what_to_do_next(word: Word, standing: tuple[Event, ...], what_next: list[str]) -> None:
+    assert fixes(heard(word, *standing)) == what_next
+
+
+def test_a_declined_recovery_says_what_to_do_next() -> None:
+    other = msgspec.structs.replace(ex.launch_superseded, by="third")
+    nexts: list[tuple[tuple[Event, ...], str]] = [
+        ((), "name the launch to recover by its full id"),
+        ((*REJECTED, other), "recover third instead, if that one has no job"),
+        (RUNNING, "wait for its verdict, or settle it with: gonogo resolve"),
+    ]
+    for told, what_next in nexts:
+        assert fixes(recovery_problems(recovering(), launch(*told), new=ex.OTHER_LAUNCH)) == [what_next]
 
 
 BY_ANN = {"person": ex.ANN, "inbox_sequence": 20}

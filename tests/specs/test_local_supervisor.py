@@ -148,6 +148,7 @@ async def test_a_command_whose_supervisor_is_killed_before_it_is_recorded_never_
     (child,) = (pid for pid in processes_of(run_of(local)) if pid != supervisor)
     await until(lambda: state_of(child) == "T")
     os.kill(supervisor, signal.SIGKILL)
+    await until(lambda: not Path(f"/proc/{supervisor}").exists() or state_of(supervisor) == "Z")
     os.kill(child, signal.SIGCONT)
     await until(lambda: not Path(f"/proc/{child}").exists())
     assert not ran(local)

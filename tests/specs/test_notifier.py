@@ -115,6 +115,12 @@ def test_a_notice_that_is_over_stays_over(end: Event) -> None:
         assert concluded(Failed(2, "no answer", again=True), *before, end) == ()
 
 
+def test_a_late_failure_does_not_open_a_notice_again() -> None:
+    late = (*OPEN, ex.notification_delivered, TRIED)
+    notice.given(*late).when(recovered(1000)).then_nothing()
+    assert due(notice.state(*late), second(0)) is None
+
+
 def test_the_next_attempt_is_due_when_its_delay_is_over() -> None:
     assert due(notice.state(*OPEN, TRIED), second(0)) == second(12)
 

@@ -116,6 +116,10 @@ def test_an_intent_found_at_a_start_is_in_doubt_and_never_created_again() -> Non
     submitter.given(*INTENDED).when(recovered()).then(record=(unresolved,))
 
 
+def test_a_doubt_about_a_dead_process_says_so() -> None:
+    assert DIED == "the process that intended it ended before it recorded an outcome"
+
+
 def test_an_intent_that_is_silent_for_the_whole_grace_is_in_doubt() -> None:
     unresolved = msgspec.structs.replace(ex.submission_unresolved, cause=DIED)
     submitter.given(*INTENDED).when(due_at(60)).then(record=(unresolved,))

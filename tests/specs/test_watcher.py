@@ -209,6 +209,10 @@ def test_an_unknown_word_is_kept_and_ends_nothing() -> None:
     assert concluded(seen("UNKNOWN", "Hibernating"), *RUNNING) == (changed,)
 
 
+def test_a_reading_counts_no_restart_unless_it_says_so() -> None:
+    assert Seen(ex.JOB, "RUNNING", "Running") == Seen(ex.JOB, "RUNNING", "Running", None, None, 0, False)
+
+
 def test_a_restart_is_said_once_and_before_the_status() -> None:
     reading = seen("RUNNING", "Running", restarts=1)
     assert concluded(reading, *RUNNING) == (ex.job_restarted,)
