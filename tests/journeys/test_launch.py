@@ -172,7 +172,9 @@ def test_two_clients_with_the_same_key_at_once_fifty_times_are_fifty_jobs(
     assert len(list((running.data_dir / "local").glob("*/birth.json"))) == number
 
 
-def test_a_set_path_starts_at_the_folder_of_the_file_like_those_in_it(installation: Installation, tmp_path: Path) -> None:
+def test_a_set_path_starts_at_the_folder_of_the_file_like_those_in_it(
+    installation: Installation, tmp_path: Path
+) -> None:
     dry = installation.gonogo("launch", str(file_of(tmp_path)), "--set", "output=runs/two", "--dry-run", "--json")
     assert dry.returncode == 0, dry.stderr + dry.stdout
     assert json.loads(dry.stdout)["plan"]["output"] == str(tmp_path / "runs/two")

@@ -101,7 +101,7 @@ def _difference(old: str, new: str) -> str:
     end = min(_alike(old[::-1], new[::-1]), len(old) - begin, len(new) - begin)
     around = slice(max(0, begin - CONTEXT), None)
     cut = [text[: len(text) - max(0, end - CONTEXT)][around] for text in (old, new)]
-    return " -> ".join(cut)
+    return " -> ".join(text.strip() for text in cut)
 
 
 def _alike(one: str, other: str) -> int:
