@@ -38,7 +38,10 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Watch(msgspec.Struct, frozen=True, kw_only=True):
-    """One launch as the watcher sees it. Without a job there is nothing to watch; `over` ends it for good."""
+    """One launch as the watcher sees it. Without a job there is nothing to watch; the job's end makes it `over`.
+
+    A `detached` job is not looked at, until a person cancels it: then it is stopped and watched to its end.
+    """
 
     platform: str = ""
     target: str = ""
@@ -50,12 +53,13 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     cancel_wanted: bool = False
     stop: Stop | None = None
     degraded_at: datetime | None = None
+    detached: bool = False
     over: bool = False
 
     @property
     def watching(self) -> bool:
-        """Whether there is a job whose end has not been seen."""
-        return self.job is not None and not self.over
+        """Whether there is a job whose end has to be seen."""
+        return self.job is not None and not self.over and (self.cancel_wanted or not self.detached)
 
 
 INITIAL = Watch()
@@ -65,13 +69,13 @@ def evolve(watch: Watch, said: Said) -> Watch:
     """Fold one event."""
     match said.event:
         case LaunchAccepted(request=request):
-            return msgspec.structs.replace(watch, poll_s=request.monitor.poll_s, over=request.monitor.detach)
+            return msgspec.structs.replace(watch, poll_s=request.monitor.poll_s, detached=request.monitor.detach)
         case LaunchPlanned(plan=plan):
             return msgspec.structs.replace(watch, platform=plan.platform, target=plan.target)
         case CancelRequested():
             return msgspec.structs.replace(watch, cancel_wanted=True)
         case WatchDetached():
-            return msgspec.structs.replace(watch, over=True)
+            return msgspec.structs.replace(watch, detached=True)
         case SubmissionAccepted(job=job):
             return watch if watch.job == job else _watch_job(watch, job)
         case _:
@@ -79,10 +83,14 @@ def evolve(watch: Watch, said: Said) -> Watch:
 
 
 def _watch_job(watch: Watch, job: JobRef) -> Watch:
-    return msgspec.structs.replace(watch, job=job, state=None, raw="", restarts=0, stop=None, degraded_at=None)
+    return msgspec.structs.replace(
+        watch, job=job, state=None, raw="", restarts=0, stop=None, degraded_at=None, over=False
+    )
 
 
 def _evolve_job(watch: Watch, said: Said) -> Watch:
+    if getattr(said.event, "job", watch.job) != watch.job:
+        return watch  # of a job that is not watched any more
     match said.event:
         case JobStatusChanged(state=state, raw=raw):
             return msgspec.structs.replace(watch, state=state, raw=raw)

@@ -120,6 +120,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
     job: JobRef | None = None
     raw: str = ""
     cancel_wanted: bool = False
+    detached: bool = False
     degraded: str | None = None
     superseded_by: str | None = None
     recovery_of: str | None = None
@@ -161,6 +162,7 @@ def evolve(launch: Launch, said: Said) -> Launch:
                 digest=digest,
                 inbox_sequence=inbox,
                 output=request.output,
+                detached=request.monitor.detach,
                 recovery_of=recovery,
                 accepted_at=said.stored_at,
             )
@@ -209,15 +211,25 @@ def _evolve_poll(launch: Launch, said: Said) -> Launch:
             return _evolve_submission(launch, said)
 
 
-def _evolve_submission(launch: Launch, said: Said) -> Launch:
+OPEN = ("intended", "in-doubt")
+"""Where a submission can still become anything. A late word, e.g. out of a spool, changes nothing that is settled."""
+
+
+def _evolve_submission(launch: Launch, said: Said) -> Launch:  # noqa: C901, PLR0912 - one case an event
     match said.event:
         case SubmissionIntended():
             return _stand(msgspec.structs.replace(launch, submission="intended"), "submitting")
+        case SubmissionUnresolved() | SubmissionRejected() | SubmissionWithheld() if launch.submission not in OPEN:
+            return launch
+        case SubmissionAbsent() if launch.submission not in (*OPEN, "conflict"):
+            return launch
+        case SubmissionAccepted(job=job) if job == launch.job and launch.submission == "accepted":
+            return launch
         case SubmissionUnresolved(cause=cause):
             return _stand(msgspec.structs.replace(launch, submission="in-doubt"), "in-doubt", cause)
         case SubmissionAccepted(job=job):
             accepted = msgspec.structs.replace(launch, submission="accepted", job=job)
-            return _stand(accepted, "submitted")
+            return _stand(accepted, "unwatched" if launch.detached else "submitted")
         case SubmissionRejected(code=code, reason=reason):
             return _stand(msgspec.structs.replace(launch, submission="jobless"), "rejected", f"{code}: {reason}")
         case SubmissionAbsent(evidence=evidence):
@@ -254,7 +266,7 @@ def _evolve_job(launch: Launch, said: Said) -> Launch:
             return msgspec.structs.replace(launch, degraded=cause)
         case WatchRecovered():
             return msgspec.structs.replace(launch, degraded=None)
-        case WatchDetached() if not launch.ended:
+        case WatchDetached() if launch.job is not None and not launch.ended:
             return _stand(launch, "unwatched", "a person ended the watch; the job goes on")
         case _:
             return launch

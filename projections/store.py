@@ -16,7 +16,7 @@ import msgspec
 from gonogo.events.envelope import Entry, LogItem, Unreadable
 from gonogo.projections.launches import INITIAL, Launch, evolve
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised whenever a fold or a table changes: an older file is made anew."""
 _TABLES = """
 create table if not exists position (schema integer not null, sequence integer not null);

@@ -165,7 +165,7 @@ def _standing_problems(word: Word, launch: Launch, client: str, approvers: froze
     match word:
         case Approve() | Decline():
             return _review_problems(word, launch, client, approvers)
-        case Cancel() if launch.ended and launch.standing not in JOBLESS:
+        case Cancel() if launch.ended and launch.standing not in (*JOBLESS, "unwatched"):
             return (_over(launch, "cancelled"),)
         case Recheck() if launch.ended or launch.submission != "none":
             return (_over(launch, "checked again"),)
@@ -176,6 +176,10 @@ def _standing_problems(word: Word, launch: Launch, client: str, approvers: froze
             return _resolve_problems(word, launch)
         case Detach() if launch.ended:
             return (_over(launch, "detached"),)
+        case Detach() if launch.job is None:
+            problem = f"launch {launch.id} is {launch.standing} and has no job to detach from"
+            fix = "gonogo cancel, or wait until it is submitted"
+            return (Problem(path="launch", problem=problem, fix=fix),)
         case _:
             return ()
 

@@ -87,7 +87,7 @@ NOTHING: Decision[Event, WatcherEffect] = Decision()
 
 def decide(watch: Watch, trigger: Trigger) -> Decision[Event, WatcherEffect]:
     """Stop what a person cancelled; look when it is time, when the job is new, and after a start."""
-    if watch.job is None or watch.over:
+    if watch.job is None or not watch.watching:
         return NOTHING
     if _should_stop(watch, trigger):
         number = watch.stop.number + 1 if watch.stop else 1

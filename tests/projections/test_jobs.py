@@ -62,7 +62,7 @@ def test_the_request_says_how_often_to_look_and_the_plan_where() -> None:
 def test_a_request_may_ask_for_no_watch() -> None:
     request = msgspec.structs.replace(ex.REQUEST, monitor=Monitor(detach=True))
     accepted = msgspec.structs.replace(ex.launch_accepted, request=request)
-    assert watch(accepted).over
+    assert watch(accepted).detached
     assert not watch(accepted, *WATCHED[1:]).watching
 
 
@@ -122,7 +122,23 @@ def test_an_explicit_end_ends_the_watch_and_its_blind_time(end: Event) -> None:
 
 
 def test_a_person_may_end_the_watch() -> None:
-    assert watch(*RUNNING, ex.watch_detached) == changed(*RUNNING, over=True)
+    assert watch(*RUNNING, ex.watch_detached) == changed(*RUNNING, detached=True)
+    assert not watch(*RUNNING, ex.watch_detached).watching
+
+
+def test_a_detached_job_that_is_cancelled_is_watched_to_its_end() -> None:
+    assert watch(*RUNNING, ex.watch_detached, ex.cancel_requested).watching
+    assert watch(*RUNNING, ex.cancel_requested, ex.watch_detached).watching
+
+
+def test_another_accepted_job_is_watched_although_the_first_has_ended() -> None:
+    other = msgspec.structs.replace(ex.submission_accepted, job=msgspec.structs.replace(ex.JOB, id="18"))
+    assert watch(*RUNNING, ex.job_succeeded, other).watching
+
+
+def test_what_is_said_of_a_job_that_is_not_watched_any_more_changes_nothing() -> None:
+    other = msgspec.structs.replace(ex.submission_accepted, job=msgspec.structs.replace(ex.JOB, id="18"))
+    assert watch(*RUNNING, other, ex.job_succeeded) == watch(*RUNNING, other)
 
 
 def test_nothing_else_moves_the_watch() -> None:

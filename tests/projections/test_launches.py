@@ -327,3 +327,28 @@ def test_a_launch_has_ended_where_nothing_more_happens_by_itself() -> None:
 def test_only_a_launch_proven_to_have_no_job_is_jobless() -> None:
     assert {"rejected", "absent", "withheld"} == JOBLESS
     assert {"no-go", "awaiting-review", "in-doubt", "conflict", "unreadable"} == WAITING_FOR_A_PERSON
+
+
+def test_a_late_word_of_a_settled_submission_changes_nothing() -> None:
+    succeeded = (*ACCEPTED_HISTORY, ex.job_succeeded)
+    for late in (ex.submission_unresolved, ex.submission_absent, ex.submission_rejected, ex.submission_withheld):
+        assert standing_of(*succeeded, late) == "succeeded"
+    absent = (*INTENDED_HISTORY, ex.submission_unresolved, ex.submission_absent)
+    for late in (ex.submission_unresolved, ex.submission_rejected, ex.submission_withheld):
+        assert standing_of(*absent, late) == "absent"
+
+
+def test_the_same_job_accepted_again_does_not_reopen_what_has_ended() -> None:
+    assert standing_of(*ACCEPTED_HISTORY, ex.job_succeeded, ex.submission_accepted) == "succeeded"
+
+
+def test_a_launch_without_a_job_cannot_be_unwatched() -> None:
+    assert standing_of(ex.launch_accepted, ex.launch_planned, ex.watch_detached) == "checking"
+
+
+INTENDED_HISTORY = (ex.launch_accepted, ex.launch_planned, ex.submission_intended)
+ACCEPTED_HISTORY = (*INTENDED_HISTORY, ex.submission_accepted)
+
+
+def standing_of(*events: Event) -> str:
+    return fold(INITIAL, evolve, history(*events)).standing

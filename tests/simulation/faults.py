@@ -28,7 +28,7 @@ AWAITS = {
     "status": EFFECT_FAULTS,
     "stop": EFFECT_FAULTS,
     "probe": EFFECT_FAULTS,
-    "send": ("crash-before", "crash-after", "delay", "refused", "unconfirmed"),
+    "send": ("crash-before", "crash-after", "delay", "refused", "refused-for-good", "unconfirmed"),
 }
 RARE = {
     "platform.create": 6.0,

@@ -162,6 +162,8 @@ class LyingChannel:
         fault = await self._seam.before("send")
         if fault == "refused":
             return NotDelivered("busy", retryable=True)
+        if fault == "refused-for-good":
+            return NotDelivered("no such person", retryable=False)
         self._shown[notice.key] = self._shown.get(notice.key, 0) + 1
         self._seam.after(fault)
         if fault == "unconfirmed":

@@ -76,19 +76,21 @@ RECHECK = Recheck(launch=ex.LAUNCH, by="ann", fixed="freed 30 GB")
 ATTEST = Attest(launch=ex.LAUNCH, by="ann", check="image", evidence="pulled it by hand")
 RESOLVE = Resolve(launch=ex.LAUNCH, by="ann", job_id="17", evidence="seen in the console")
 DETACH = Detach(launch=ex.LAUNCH, by="ann")
-WHEN_TAKEN = {
-    APPROVE: {"awaiting-review", "checking", "no-go"},
-    DECLINE: {"awaiting-review", "checking", "no-go"},
-    CANCEL: set(STANDINGS) - {"succeeded", "unwatched", "cancelled"},
-    RECHECK: {"awaiting-review", "checking", "no-go"},
-    ATTEST: {"no-go"},
-    RESOLVE: {"in-doubt", "conflict"},
-    DETACH: set(STANDINGS) - {"succeeded", "rejected", "unwatched", "cancelled"},
-}
 
 
 def launch(*events: Event) -> Launch:
     return fold(INITIAL, evolve, history(*events))
+
+
+WHEN_TAKEN = {
+    APPROVE: {"awaiting-review", "checking", "no-go"},
+    DECLINE: {"awaiting-review", "checking", "no-go"},
+    CANCEL: set(STANDINGS) - {"succeeded", "cancelled"},
+    RECHECK: {"awaiting-review", "checking", "no-go"},
+    ATTEST: {"no-go"},
+    RESOLVE: {"in-doubt", "conflict"},
+    DETACH: {name for name, told in STANDINGS.items() if name not in ("succeeded", "unwatched") and launch(*told).job},
+}
 
 
 def inbound(word: str = "launch", *, sequence: int = 20, client: str = "cli") -> Inbound:

@@ -70,8 +70,17 @@ def test_what_is_said_about_a_known_job_asks_nothing() -> None:
 
 @pytest.mark.parametrize("end", [*ENDS, ex.watch_detached], ids=lambda event: type(event).__name__)
 def test_a_watch_that_is_over_asks_and_stops_nothing(end: Event) -> None:
-    for told in ((*RUNNING, end), (*CANCELLED, end)):
-        watcher.given(*told).when(recovered(1000)).then_nothing()
+    watcher.given(*RUNNING, end).when(recovered(1000)).then_nothing()
+
+
+@pytest.mark.parametrize("end", ENDS, ids=lambda event: type(event).__name__)
+def test_a_cancelled_job_that_has_ended_is_not_stopped_again(end: Event) -> None:
+    watcher.given(*CANCELLED, end).when(recovered(1000)).then_nothing()
+
+
+def test_a_detached_job_is_stopped_when_a_person_cancels_it() -> None:
+    decision = watcher.given(*RUNNING, ex.watch_detached, ex.cancel_requested).when(woken(1000)).decision
+    assert [type(event).__name__ for event in decision.record] == ["JobStopIntended"]
 
 
 def test_a_launch_that_asks_for_no_watch_has_none() -> None:
